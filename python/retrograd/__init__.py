@@ -25,22 +25,29 @@ from ._core import (BudgetError, CancelledError, CompileError, DeviceError, Erro
                     NotFoundError, OutOfMemoryError, Queue, RetrogradWarning, UnsupportedError, current_queue, device, devices)
 from ._core import version as __version__
 from ._kernels import Finding, Kernel, Param, Report
+from ._lang.errors import (AssertionError_, CompilationError, IndexError_, NameError_, RuntimeError_, RuntimeTypeError, SyntaxError_, TypeError_)
 from ._lang.dtypes import (f16, f32, f64, float16, float32, float64, i8, i16, i32, i64, int8, int16, int32, int64, u1, u8, u16, u32, u64, uint1,
                            uint8, uint16, uint32, uint64)
-from ._lang.evaluate import (atomic_add, atomic_and, atomic_cas, atomic_exchange, atomic_max, atomic_min, atomic_mul, atomic_or, atomic_sub,
+from ._lang.ad_stop import stop_grad
+from ._lang.calls import (atomic_add, atomic_and, atomic_cas, atomic_exchange, atomic_max, atomic_min, atomic_mul, atomic_or, atomic_sub,
                              atomic_xor)
-from ._lang.errors import (AssertionError_, CompilationError, IndexError_, NameError_, RuntimeError_, RuntimeTypeError, SyntaxError_, TypeError_)
-from ._lang.fields import Field, Ndarray, field, ndarray
+from ._lang.fields import Field, field
 from ._lang.func import Template, func, pyfunc, real_func, template
 from ._lang.functions import *  # noqa: F403
 from ._lang.iteration import grouped, loop_config, ndrange, static
 from ._lang.kernel import kernel
+from ._lang.layout import FieldsBuilder, Layout, axes, i, ij, ijk, ijkl, ijl, ik, ikl, il, j, jk, jkl, jl, k, kl, l, root
 from ._lang.matrix import Matrix, Vector
+from ._lang.ndarrays import Ndarray, ndarray
+from ._lang.oriented import data_oriented
 from ._lang.runtime import (amdgpu, arm64, cfg, cpu, cuda, extension, gpu, init, is_arch_supported, is_extension_supported, metal, reset, simt,
                             sync, vulkan, x64)
+from ._lang.structs import Struct, dataclass
+from ._lang.tensors import Backend, Tensor, tensor, wrap
 from ._modules import Module, compile_c, load
 from ._notebook import load_ipython_extension
 from ._tapes import Graph, Tape, graph, tape
+from . import ad as ad
 from . import types as types
 
 __all__ = ["Array", "BudgetError", "CancelledError", "CompileError", "DeviceError", "Error", "FileError", "Finding", "Graph", "InvalidError",

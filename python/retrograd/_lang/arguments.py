@@ -10,7 +10,9 @@ from .build import Build, current
 from .dtypes import DType
 from .errors import CompilationError, IndexError_, TypeError_
 from .expr import Expr
-from .fields import Data
+from .functions import max as greatest
+from .functions import min as least
+from .data import Data
 from .iteration import Grouped
 from .matrix import Matrix
 from .places import Element, ElementMatrix, Place
@@ -29,6 +31,8 @@ class Buffer:
         self.value, self.name, self.dtype, self.rank, self.element_shape, self.order = value, name, dtype, rank, element_shape, order
         self.extents, self.offset = extents, offset
         self.derivatives: dict[str, Any] = {}
+        self.constant = False  # whether its elements are constants to the derivative
+        self.clamped = False  # whether indices out of the bounds mean the element at the bound
 
     @property
     def shape(self) -> tuple[Any, ...]:
@@ -78,11 +82,7 @@ def parameter(build: Build, name: str, dtype: DType, rank: int, element_shape: t
     """A new array parameter."""
     if rank + len(element_shape) > 8:
         raise TypeError_(f"array `{name}` has {rank} axes and elements of {len(element_shape)}: at most 8 in all")
-    taken = {n for n, _ in build.inputs}
-    unique, k = name or "field", 1
-    while unique in taken:
-        k += 1
-        unique = f"{name or 'field'}_{k}"
+    unique = build.unique(name or "field")
     value = build.builder.buffer(unique, dtype.code, rank + len(element_shape))
     build.inputs.append((unique, getter))
     made = Buffer(value, unique, dtype, rank, element_shape, order or tuple(range(rank)), extents, offset)
@@ -102,6 +102,9 @@ def capture(data: Data) -> Buffer:
         data._allocate()  # says what is missing
     build.kept.append(data)
     made = parameter(build, _name_of(data), data.dtype, len(data.shape), data.element_shape, lambda args: data.array, data.order, data.shape, data.offset)
+    for which, has in (("grad", data.has_grad()), ("dual", data.has_dual())):
+        if has:
+            made.derivatives[which] = lambda which=which: capture(getattr(data, which))  # type: ignore[misc]
     build.captured[id(data)] = made
     return made
 
@@ -130,7 +133,8 @@ def element(array: Any, index: Any) -> Place:
         if isinstance(i, slice) or not e.is_scalar(i) or e.type_of(i).is_float:
             raise TypeError_(f"an index of array `{buffer.name}` is an integer, not {e.type_of(i) if e.is_scalar(i) else e.describe(i)}")
         i = e.as_number(e.lift(i))
-        at.append((i - buffer.offset[k] if buffer.offset and buffer.offset[k] else i).value)
+        i = i - buffer.offset[k] if buffer.offset and buffer.offset[k] else i
+        at.append((least(greatest(i, 0), buffer.shape[k] - 1) if buffer.clamped else i).value)
     return ElementMatrix(buffer, at) if buffer.element_shape else Element(buffer, at)
 
 

@@ -14,6 +14,16 @@ ADD, MIN, MAX, MUL, AND, OR, XOR, EXCHANGE, CAS = range(9)  # read-modify-write,
 IDENTITY_OF = {"add": ADD, "sub": ADD, "mul": MUL, "and": AND, "or": OR, "xor": XOR, "min": MIN, "max": MAX}
 
 
+class Where:
+    """Kernel level, or the parallel loop that is open."""
+
+    def __init__(self, depth: int = 0, indices: Any = ()) -> None:
+        self.depth, self.indices = depth, indices
+        self.repeats = 0  # run-time loops that are open inside
+        self.draws = False  # whether random numbers are drawn here
+        self.counter: int | None = None  # the variable that counts them
+
+
 class Build:
     """The builder of one kernel, and what the walk over its source has found so far."""
 
@@ -25,16 +35,29 @@ class Build:
         self.captured: dict[int, Any] = {}  # by id of the array: its Buffer
         self.kept: list[Any] = []  # objects whose ids are keys
         self.walker: Any = None
+        self.serial = self.where = Where()
+        self.draws: Any = None  # see random.py
         self.in_parallel = False
         self.control = 0  # open run-time constructs at kernel level
         self.extents: list[int] = []  # (buffer, axis, extent), flat
         self.constants: dict[Any, int] = {}
+        self.stopped: set[int] = set()  # array parameters whose elements are constants to the derivative, where the walk stands
+        self.marks: Any = None  # validation: of reads and writes
 
     def file(self, path: str, text: str) -> int:
         """The number of a source file."""
         if path not in self.files:
             self.files[path] = self.builder.file(path, text)
         return self.files[path]
+
+    def unique(self, name: str) -> str:
+        """A name for a further parameter."""
+        taken = {n for n, _ in self.inputs}
+        found, k = name, 1
+        while found in taken:
+            k += 1
+            found = f"{name}_{k}"
+        return found
 
     def var(self, name: str, dtype: DType, length: int = 0, depth: int = 0) -> int:
         """A variable."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import builtins
 import operator
+from functools import partial
 from typing import Any, Callable
-
 
 from . import dtypes, functions, places
 from . import expr as e
@@ -15,12 +15,11 @@ from .build import Build
 from .dtypes import DType
 from .errors import CompilationError, SyntaxError_, TypeError_, locate, located
 from .expr import Expr
-from .fields import Data
-from .iteration import Range, static
+from .data import Data, unwrap
+from .iteration import static
 from .matrix import Matrix
 from .places import Place, is_value, local
-from .runtime import cfg
-from .scopes import Frame
+from .scopes import Frame, named
 from .text import Text
 
 BINARY: dict[type, Callable[[Any, Any], Any]] = {
@@ -33,6 +32,8 @@ SYMBOLS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv
 COMPARE: dict[type, Callable[[Any, Any], Any]] = {
     ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Eq: operator.eq, ast.NotEq: operator.ne,
 }
+INSTEAD = {"Lambda": "define it, or a @func, outside of the kernel", "Set": "use a tuple", "SetComp": "use a list", "Yield": "kernels are no generators",
+           "YieldFrom": "kernels are no generators", "Await": "kernels are not asynchronous"}
 IDENTITY: dict[type, Callable[[Any, Any], Any]] = {
     ast.Is: lambda x, y: x is y, ast.IsNot: lambda x, y: x is not y, ast.In: lambda x, y: x in y, ast.NotIn: lambda x, y: x not in y,
 }
@@ -61,6 +62,11 @@ def is_run_time(x: Any) -> bool:
         isinstance(x, (tuple, list)) and any(is_run_time(v) for v in x)
 
 
+def is_simple(node: ast.expr) -> bool:
+    """Whether evaluating it does nothing, so that no branch has to guard it."""
+    return isinstance(node, (ast.Name, ast.Constant))
+
+
 class Evaluator:
     """Evaluates expressions: what is known now is computed by Python, the rest by the kernel."""
 
@@ -70,7 +76,6 @@ class Evaluator:
         self.calls: list[tuple[Frame, Any]] = []  # inlined functions that are open: the caller's frame, and the call
         self.level = 0  # run-time constructs that are open
         self.static = 0  # evaluations of static(...) that are open
-        self.hoist_scopes: list[Any] = []
         self.node: Any = None
 
     def at(self, node: Any) -> None:
@@ -80,14 +85,16 @@ class Evaluator:
         start, end = frame.source.columns(node)
         self.build.builder.at(frame.file, frame.source.line(node), start + 1, end + 1)
 
-    def enter(self) -> None:
+    def enter(self, repeats: bool = False) -> None:
         """A run-time construct opens."""
         self.level += 1
+        self.build.where.repeats += repeats
         self.build.control += not self.build.in_parallel
 
-    def exit(self) -> None:
+    def exit(self, repeats: bool = False) -> None:
         """It closes."""
         self.level -= 1
+        self.build.where.repeats -= repeats
         self.build.control -= not self.build.in_parallel
 
     def locate(self, error: Exception, node: Any) -> Exception:
@@ -113,8 +120,9 @@ class Evaluator:
         try:
             method = getattr(self, f"on_{type(node).__name__}", None)
             if method is None:
-                raise SyntaxError_(f'Unsupported node "{type(node).__name__}" in a kernel')
-            return method(node)
+                name = type(node).__name__
+                raise SyntaxError_(f'Unsupported node "{name}" in a kernel' + (f": {INSTEAD[name]}" if name in INSTEAD else ""))
+            return unwrap(method(node))
         except RecursionError:
             raise
         except Exception as error:
@@ -126,12 +134,7 @@ class Evaluator:
         return node.value
 
     def on_Name(self, node: ast.Name) -> Any:
-        found = self.frame.lookup(node.id)
-        if hasattr(found, "place") and type(found).__name__ == "Tentative":
-            scope = self.frame.find(node.id)
-            assert scope is not None
-            scope[node.id] = found = found.place
-        return found
+        return self.frame.lookup(node.id)
 
     def on_Attribute(self, node: ast.Attribute) -> Any:
         base = self.ref(node.value)
@@ -190,6 +193,8 @@ class Evaluator:
     def on_BinOp(self, node: ast.BinOp) -> Any:
         x, y = self.eval(node.left), self.eval(node.right)
         self.at(node)
+        if isinstance(x, str) and isinstance(node.op, ast.Mod):
+            return Text.percent(x, y).known()
         return self.operate(node.op, x, y)
 
     def on_UnaryOp(self, node: ast.UnaryOp) -> Any:
@@ -203,20 +208,26 @@ class Evaluator:
         return +x if isinstance(node.op, ast.UAdd) else ~x
 
     def on_Compare(self, node: ast.Compare) -> Any:
-        result: Any = None
-        left = self.eval(node.left)
-        for op, right_node in zip(node.ops, node.comparators):
-            right = self.eval(right_node)
-            self.at(node)
-            if type(op) in IDENTITY:
-                if (is_run_time(left) or is_run_time(right)) and not isinstance(op, (ast.Is, ast.IsNot)):
-                    raise SyntaxError_("`in` and `not in` take what is known when the kernel is compiled")
-                one = IDENTITY[type(op)](left, right)
-            else:
-                one = COMPARE[type(op)](left, right)
-            result = one if result is None else (result and one) if not is_run_time(result) and not is_run_time(one) else result & one
-            left = right
-        return result
+        return self.chain(node, self.eval(node.left), node.ops, node.comparators)
+
+    def chain(self, node: ast.Compare, left: Any, ops: list[ast.cmpop], nodes: list[ast.expr]) -> Any:
+        """`left < b < c`: each operand is evaluated once, and the later ones only where the pairs before them hold."""
+        right = self.eval(nodes[0])
+        self.at(node)
+        holds = self.compare(ops[0], left, right)
+        if len(nodes) == 1:
+            return holds
+        rest = partial(self.chain, node, right, ops[1:], nodes[1:])
+        if not is_run_time(holds):
+            return rest() if holds else holds
+        return holds & rest() if isinstance(holds, Matrix) or all(map(is_simple, nodes[1:])) else self.choose(holds, rest, lambda: holds)
+
+    def compare(self, op: ast.cmpop, x: Any, y: Any) -> Any:
+        if type(op) not in IDENTITY:
+            return COMPARE[type(op)](x, y)
+        if (is_run_time(x) or is_run_time(y)) and not isinstance(op, (ast.Is, ast.IsNot)):
+            raise SyntaxError_("`in` and `not in` take what is known when the kernel is compiled")
+        return IDENTITY[type(op)](x, y)
 
     def on_BoolOp(self, node: ast.BoolOp) -> Any:
         return self.decide(isinstance(node.op, ast.And), node.values)
@@ -231,7 +242,7 @@ class Evaluator:
         if isinstance(first, Matrix):
             rest = self.decide(conjunction, nodes[1:])
             return functions.elementwise(lambda x, y: (e.truth(x) & e.truth(y)) if conjunction else (e.truth(x) | e.truth(y)), first, rest)
-        if all(isinstance(n, (ast.Name, ast.Constant)) for n in nodes[1:]) and first.dtype is dtypes.u1:
+        if all(map(is_simple, nodes[1:])) and first.dtype is dtypes.u1:
             rest = self.decide(conjunction, nodes[1:])
             if isinstance(rest, bool) or isinstance(rest, Expr) and rest.dtype is dtypes.u1:
                 return (first & rest) if conjunction else (first | rest)
@@ -259,7 +270,7 @@ class Evaluator:
         other.store(second)
         self.exit()
         b.end()
-        return place.load() if same else functions.elementwise(e.select, condition, place.load(), other.load())
+        return place.load() if same else places.either(condition, place.load(), other.load())
 
     def on_IfExp(self, node: ast.IfExp) -> Any:
         test = self.eval(node.test)
@@ -267,8 +278,8 @@ class Evaluator:
             raise TypeError_("the condition is a vector: use `select`")
         if not isinstance(test, Expr):
             return self.ref(node.body if test else node.orelse)
-        if all(isinstance(n, (ast.Name, ast.Constant)) for n in (node.body, node.orelse)):
-            return functions.select(test, self.eval(node.body), self.eval(node.orelse))
+        if is_simple(node.body) and is_simple(node.orelse):
+            return places.either(e.truth(test), self.eval(node.body), self.eval(node.orelse))
         return self.choose(e.truth(test), lambda: self.eval(node.body), lambda: self.eval(node.orelse))
 
     def on_NamedExpr(self, node: ast.NamedExpr) -> Any:
@@ -302,14 +313,14 @@ class Evaluator:
             return
         g = generators[0]
         for item in self.eval_static(g.iter):
-            self.frame.open()
-            self.assign_index(g.target, item, constant=True)  # type: ignore[attr-defined]
+            self.frame.open()  # its names are its own: they may be those of variables around it, and leave no trace
+            self.frame.scope.update(named(g.target, item))
             tests = [self.eval(t) for t in g.ifs]
             if any(is_run_time(t) for t in tests):
                 raise TypeError_("the conditions of a comprehension are known when the kernel is compiled")
             if all(tests):
                 self.comprehension(generators[1:], make)
-            self.frame.close()
+            self.frame.scopes.pop()
 
     def on_ListComp(self, node: Any) -> Any:
         found: list[Any] = []
@@ -331,11 +342,7 @@ class Evaluator:
                 parts.append((self.eval(n.value), spec))
             else:
                 parts.append(n.value)  # type: ignore[attr-defined]
-        return Text(parts)
-
-    def text_of(self, node: ast.expr) -> str:
-        value = self.eval(node)
-        return value.plain() if isinstance(value, Text) else str(value)
+        return Text(parts).known()
 
     # -- calls ---------------------------------------------------------------------------------------------------------
 
@@ -363,6 +370,9 @@ class Evaluator:
             handler = None
         if handler is not None:
             return handler(self, node)
+        if getattr(function, "__name__", "") == "format" and isinstance(getattr(function, "__self__", None), str):
+            args, named = self.arguments(node)
+            return Text.formatted(function.__self__, args, named).known()
         inline = getattr(function, "inline", None)
         if inline is not None and hasattr(type(function), "inline"):
             return inline(self, node)
@@ -376,104 +386,3 @@ class Evaluator:
 
 def _hashable(x: Any) -> bool:
     return getattr(type(x), "__hash__", None) is not None
-
-
-# -- calls of Python's own functions -----------------------------------------------------------------------------------
-
-
-@special(static)
-def _static(walker: Any, node: ast.Call) -> Any:
-    values = [walker.eval_static(a) for a in node.args]
-    for value, a in zip(values, node.args):
-        if isinstance(value, Place) and isinstance(value.load(), Expr) or isinstance(value, Expr):
-            raise TypeError_("the argument of static() is not known when the kernel is compiled")
-    values = [v.load() if isinstance(v, Place) else v for v in values]
-    return values[0] if len(values) == 1 else tuple(values)
-
-
-@special(builtins.range)
-def _range(walker: Any, node: ast.Call) -> Any:
-    args, _ = walker.arguments(node)
-    if walker.static:
-        if is_run_time(args):
-            raise TypeError_("the bounds of a static range are known when the kernel is compiled")
-        return builtins.range(*args)
-    if not 1 <= len(args) <= 3:
-        raise SyntaxError_(f"range takes one to three arguments, not {len(args)}")
-    return Range(0, args[0]) if len(args) == 1 else Range(*args)
-
-
-@special(builtins.int, builtins.float, builtins.bool)
-def _convert(walker: Any, node: ast.Call) -> Any:
-    target = walker.ref(node.func)
-    args, _ = walker.arguments(node)
-    if len(args) != 1 or not is_run_time(args[0]):
-        return target(*args)
-    if target is bool:
-        return functions.elementwise(e.truth, args[0])
-    return functions.cast(args[0], cfg.default_ip if target is int else cfg.default_fp)
-
-
-@special(builtins.isinstance)
-def _isinstance(walker: Any, node: ast.Call) -> Any:
-    args, _ = walker.arguments(node)
-    return isinstance(*args)
-
-
-@special(builtins.len)
-def _len(walker: Any, node: ast.Call) -> Any:
-    value = walker.eval(node.args[0])
-    return len(value.shape) and value.shape[0] if isinstance(value, (Data, Buffer)) else len(value)
-
-
-@special(builtins.print)
-def _print(walker: Any, node: ast.Call) -> None:
-    args, named = walker.arguments(node)
-    if set(named) - {"sep", "end"}:
-        raise TypeError_("print in a kernel takes sep and end")
-    walker.at(node)
-    Text.joined(args, named.get("sep", " "), named.get("end", "\n")).emit(walker.build.builder)
-
-
-# -- atomic operations ---------------------------------------------------------------------------------------------------
-
-
-def _atomic(name: str) -> Callable[..., Any]:
-    def atomic(x: Any, y: Any) -> Any:
-        raise TypeError_(f"atomic_{name} works in kernels only")
-
-    atomic.__name__ = atomic.__qualname__ = f"atomic_{name}"
-    atomic.__doc__ = f"Combine (`{name}`) an element of an array with a value, atomically. The element's value before."
-
-    @special(atomic)
-    def handler(walker: Any, node: ast.Call) -> Any:
-        if len(node.args) != 2:
-            raise TypeError_(f"atomic_{name} takes a place and a value")
-        place = walker.ref(node.args[0])
-        value = walker.eval(node.args[1])
-        if not isinstance(place, Place):
-            raise SyntaxError_(f"atomic_{name}: the first operand cannot be assigned")
-        walker.at(node)
-        return place.update(name, value)
-
-    return atomic
-
-
-atomic_add, atomic_sub, atomic_mul, atomic_min, atomic_max = (_atomic(n) for n in ("add", "sub", "mul", "min", "max"))
-atomic_and, atomic_or, atomic_xor, atomic_exchange = (_atomic(n) for n in ("and", "or", "xor", "exchange"))
-
-
-def atomic_cas(x: Any, expected: Any, desired: Any) -> Any:
-    """Set an element of integers if it has the expected value, atomically. The element's value before."""
-    raise TypeError_("atomic_cas works in kernels only")
-
-
-@special(atomic_cas)
-def _cas(walker: Any, node: ast.Call) -> Any:
-    place = walker.ref(node.args[0])
-    expected, desired = (walker.eval(a) for a in node.args[1:])
-    if not isinstance(place, Place):
-        raise SyntaxError_("atomic_cas: the first operand cannot be assigned")
-    return place.cas(expected, desired)
-
-

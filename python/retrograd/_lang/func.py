@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import sys
 from typing import Any, Callable
 
 from . import dtypes
@@ -12,9 +13,10 @@ from . import expr as e
 from .errors import CompilationError, SyntaxError_, TypeError_
 from .functions import cast
 from .matrix import Matrix, MatrixType
-from .places import Place, is_value, local
+from .places import Place, either, is_value, local, same_type
 from .scopes import Frame
 from .source import source_of
+from .structs import StructType
 
 
 class Template:
@@ -36,41 +38,60 @@ def is_template(annotation: Any) -> bool:
 
 
 class Returns:
-    """What a function's returns give."""
+    """What a function's returns give.
+
+    The only one at the function's end is its value. Others leave the function's block, and put their values into variables around it: a way
+    for each set of types, and the number of the way that was taken.
+    """
 
     def __init__(self, label: int | None, depth: int, level: int, convert: Callable[[Any], Any] | None = None) -> None:
         self.label, self.depth, self.level, self.convert = label, depth, level, convert
-        self.places: list[Place] | None = None
+        self.ways: list[list[Place]] = []
+        self.way: Place | None = None
         self.value: Any = None
         self.single = True
+        self.ended = False  # by a return that is reached whenever the function is called
 
     def give(self, walker: Any, value: Any) -> None:
         """A return is reached."""
         if self.convert is not None:
             value = self.convert(value)
-        b = walker.build.builder
-        if walker.level == self.level and self.places is None or self.label is None:
-            self.value = value
+        surely = walker.level == self.level and not any(loop.jumped for loop in walker.frame.loops)
+        if self.label is None or surely and not self.ways:
+            self.value, self.ended = value, True
             return
         if value is not None:
-            values = list(value) if isinstance(value, tuple) else [value]
-            if not all(is_value(v) for v in values):
-                raise CompilationError("a return under control of run time gives scalars, vectors, matrices or structs")
-            if self.places is None:
-                self.single = not isinstance(value, tuple)
-                self.places = [local("returned", v, self.depth) for v in values]
-            if len(values) != len(self.places):
-                raise TypeError_("the returns of a function give different numbers of values")
-            for place, v in zip(self.places, values):
-                place.store(v)
-        b.leave(self.label)
+            self._store(list(value) if isinstance(value, tuple) else [value], not isinstance(value, tuple))
+        walker.build.builder.leave(self.label)
 
-    def result(self) -> Any:
-        """The value after the function's end."""
-        if self.places is None:
+    def _store(self, values: list[Any], single: bool) -> None:
+        if not all(is_value(v) for v in values):
+            raise CompilationError("a return under control of run time gives scalars, vectors, matrices or structs")
+        if self.ways and (len(values) != len(self.ways[0]) or single != self.single):
+            raise TypeError_("the returns of a function give different numbers of values")
+        self.single = single
+        k = next((k for k, way in enumerate(self.ways) if all(same_type(p, v) for p, v in zip(way, values))), len(self.ways))
+        if k == len(self.ways):
+            self.ways.append([local("returned", v, self.depth) for v in values])
+            if k == 1:  # the first way has the number 0 without being told
+                self.way = local("way", 0, self.depth, dtypes.i32)
+        for place, v in zip(self.ways[k], values):
+            place.store(v)
+        if k:
+            assert self.way is not None
+            self.way.store(k)
+
+    def result(self, left: bool, name: str) -> Any:
+        """The value after the function's end. `left`: whether each way through it ends with a return."""
+        if not self.ways:
             return self.value
-        values = tuple(p.load() for p in self.places)
-        return values[0] if self.single else values
+        if not left:
+            raise CompilationError(f"`{name}` returns a value on some ways through it, and none on others: add a return at its end")
+        values = [p.load() for p in self.ways[0]]
+        for k, way in enumerate(self.ways[1:], 1):
+            assert self.way is not None
+            values = [either(self.way.load() == k, p.load(), v) for p, v in zip(way, values)]
+        return values[0] if self.single else tuple(values)
 
 
 def converter(annotation: Any) -> Callable[[Any], Any] | None:
@@ -80,6 +101,8 @@ def converter(annotation: Any) -> Callable[[Any], Any] | None:
     dtype = dtypes.of(annotation)
     if dtype is not None:
         return lambda v: cast(v, dtype)
+    if isinstance(annotation, StructType):
+        return annotation
     if isinstance(annotation, MatrixType):
         return lambda v: annotation(v) if isinstance(v, (Matrix, list, tuple)) or e.is_scalar(v) else v
     return None
@@ -120,7 +143,7 @@ class Func:
     def __get__(self, instance: Any, owner: Any = None) -> "Func":
         if instance is None:
             return self
-        made = Func(self.function)
+        made = type(self)(self.function)
         made.owner, made.bound = instance, True
         return made
 
@@ -171,21 +194,20 @@ class Func:
         caller = walker.frame
         walker.calls.append((caller, node))
         walker.frame = frame
-        hoists, walker.hoists, scopes, walker.hoist_scopes = walker.hoists, [], walker.hoist_scopes, []
         static, walker.static = walker.static, 0
         try:
             for name, value in bound.arguments.items():
-                annotation = resolve(self.function, self.signature.parameters[name].annotation)
-                take(frame, name, value, annotation)
+                itself = self.bound and value is self.owner and isinstance(value, Place)  # a method changes what it is called of
+                take(frame, name, value, Template if itself else resolve(self.function, self.signature.parameters[name].annotation))
             depth = b.depth()
             label = b.block() if early(frame.source.tree) else None
             frame.returns = Returns(label, depth, walker.level, converter(resolve(self.function, self.signature.return_annotation)))
-            walker.statements(frame.source.tree.body)
+            left = walker.statements(frame.source.tree.body)
             if label is not None:
                 b.end()
-            return frame.returns.result()
+            return frame.returns.result(left, self.__name__)
         finally:
-            walker.hoists, walker.hoist_scopes, walker.static = hoists, scopes, static
+            walker.static = static
             walker.frame = caller
             walker.calls.pop()
             b.inline_pop()
@@ -201,6 +223,16 @@ def resolve(function: Callable[..., Any], annotation: Any) -> Any:
         return eval(annotation, function.__globals__, names_of(function))
     except Exception as error:
         raise CompilationError(f"the annotation `{annotation}` of {function.__qualname__} cannot be evaluated: {error}") from error
+
+
+def resolve_in(cls: type, annotation: Any) -> Any:
+    """The annotation of a class's member."""
+    if not isinstance(annotation, str):
+        return annotation
+    try:
+        return eval(annotation, vars(sys.modules[cls.__module__]), dict(vars(cls)))
+    except Exception as error:
+        raise CompilationError(f"the annotation `{annotation}` of {cls.__qualname__} cannot be evaluated: {error}") from error
 
 
 def take(frame: Frame, name: str, value: Any, annotation: Any) -> None:
@@ -240,8 +272,31 @@ def func(function: Any = None, **options: Any) -> Any:
     """
     if function is None:
         return func
-    return Func(function)
+    return staticmethod(Func(function.__func__)) if isinstance(function, staticmethod) else Func(function)
 
 
 real_func = func
-pyfunc = func
+
+
+class PythonFunc(Func):
+    """A function for kernels and for Python. Made by `pyfunc`."""
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        from .build import building
+
+        return super().__call__(*args, **named) if building() else self.function(*([self.owner] if self.bound else []), *args, **named)
+
+
+def pyfunc(function: Any = None, **options: Any) -> Any:
+    """A decorator: a function that kernels inline, and that Python calls as it is.
+
+    Examples
+    --------
+    >>> import retrograd as rg
+    >>> @rg.pyfunc
+    ... def square(x):
+    ...     return x * x
+    >>> square(3)
+    9
+    """
+    return pyfunc if function is None else PythonFunc(function)

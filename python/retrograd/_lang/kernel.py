@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import functools
 import inspect
+from operator import itemgetter
 from typing import Any, Callable
 
-from .._kernels import FORWARD, FORWARD_VJP, JVP
+import numpy as np
+
+from .._arrays import Array
+from .._kernels import FORWARD, VJP
 from .._kernels import Kernel as CompiledKernel
+from . import ad
 from . import expr as e
-from .annotations import Parameter, parameters_of
+from .annotations import parameters_of
+from .array_parameters import CopiedGetter, TensorGetter
 from .build import Build, under
-from .errors import CompilationError, RuntimeTypeError, SyntaxError_, TypeError_
+from .errors import CompilationError, RuntimeTypeError, SyntaxError_, TypeError_, locate
 from .func import Returns, converter, early, new_frame, resolve
+from .launching import launching
 from .matrix import Matrix
+from .parameters import Parameter
 from .places import entry_type
+from .random import LaunchNumber
 from .runtime import cfg, need_init, runtime
+from .source import source_of
 from .structs import Struct
 from .walk import Walker
 
@@ -49,21 +59,67 @@ class Result:
 class Compiled:
     """A kernel for arguments of certain types."""
 
-    def __init__(self, core: CompiledKernel, inputs: list[Any], kept: list[Any], result: Callable[[Any], Any] | None, count: int) -> None:
-        self.core, self.kept, self.result, self.count = core, kept, result, count
+    def __init__(self, core: CompiledKernel, inputs: list[Any], kept: list[Any], result: Callable[[Any], Any] | None, count: int,
+                 marks: Any = None) -> None:
+        self.core, self.kept, self.result, self.count, self.marks = core, kept, result, count, marks
+        self.validated: Compiled | None = None  # the same with marks
         self.names = [name for name, _ in inputs]
         self.getters = [getter for _, getter in inputs]
+        self.draws = next((g for g in self.getters if isinstance(g, LaunchNumber)), None)
+        self.tensors = [(k, g) for k, g in enumerate(self.getters) if isinstance(g, TensorGetter)]
+        self.params = core.params[: len(inputs)]
+        self.written = [p.written for p in self.params]
+        self.copied = [(k, g, w) for k, (g, w) in enumerate(zip(self.getters, self.written)) if isinstance(g, CopiedGetter)]
+        self.in_place = [k for k, p in enumerate(self.params) if p.written and p.read]
+        self.left: Any = None  # what the last launch left in them
+        self.refused: dict[Any, CompilationError] = {}  # by which arrays have adjoints: why there is no reverse behind the launch
 
-    def inputs(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        """What the library takes, by parameter."""
+    def inputs(self, args: tuple[Any, ...], again: bool = False) -> tuple[Any, ...]:
+        """What the library takes, by parameter. `again`: for the reverse of the last launch, which draws the same random numbers."""
+        if self.draws is not None and not again:
+            self.draws.advance()
         return tuple([getter(args) for getter in self.getters])
 
-    def run(self, form: int, args: tuple[Any, ...], adjoints: Any = None, tangents: Any = None) -> Any:
-        """A launch."""
-        numbers = self.core._run(form, self.inputs(args), adjoints, tangents, None, None, None)
+    def adjoints(self, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        """Gradients of tensors among the arguments, by parameter of the library."""
+        if not self.tensors:
+            return None
+        found: list[Any] = [None] * len(self.core._params)
+        for k, getter in self.tensors:
+            found[k] = getter.adjoint(args)
+        return tuple(found)
+
+    def run(self, args: tuple[Any, ...]) -> Any:
+        """A forward launch."""
+        inputs = self.inputs(args)
+        result = self.launch(FORWARD, inputs)
+        self.give_back(args, inputs)
+        return result
+
+    def launch(self, form: int, inputs: tuple[Any, ...], adjoints: Any = None) -> Any:
+        """A launch of any form."""
+        numbers = self.core._run(form, inputs, adjoints, None, None, None, None)
+        if self.in_place and form != VJP:
+            self.left = [contents_of(inputs[k]) for k in self.in_place]
         if self.result is None or numbers is None:
             return None
         return self.result(numbers if self.count != 1 else (numbers,))
+
+    def give_back(self, args: tuple[Any, ...], inputs: tuple[Any, ...]) -> None:
+        """After a launch: copies on the device to where they are from."""
+        for k, getter, written in self.copied:
+            getter.back(args, inputs[k], written)
+
+    def stands(self, inputs: tuple[Any, ...]) -> bool:
+        """Whether the arrays hold what the last forward launch left there."""
+        return self.left is not None and self.left == [contents_of(inputs[k]) for k in self.in_place]
+
+
+def contents_of(x: Any) -> Any:
+    """Changes when an array is written, as far as that can be known."""
+    if isinstance(x, Array):
+        return x.data_ptr, x.version
+    return (x.ctypes.data, None) if isinstance(x, np.ndarray) else (x.data_ptr(), x._version)
 
 
 def walker_of() -> Walker:
@@ -71,6 +127,20 @@ def walker_of() -> Walker:
     from .build import current
 
     return current().walker
+
+
+class Bound(dict["PythonKernel", "PythonKernel"]):
+    """The kernels of an object, by those of its class. Copies of the object have kernels of their own."""
+
+    def __init__(self, owner: Any = None) -> None:
+        super().__init__()
+        self.owner = owner
+
+    def __deepcopy__(self, memo: Any) -> "Bound":
+        return Bound()
+
+    def __reduce__(self) -> Any:
+        return Bound, ()
 
 
 class PythonKernel:
@@ -97,16 +167,16 @@ class PythonKernel:
     def __get__(self, instance: Any, owner: Any = None) -> "PythonKernel":
         if instance is None:
             return self
-        bound = instance.__dict__.get("_retrograd_kernels") if hasattr(instance, "__dict__") else None
-        if bound is None:
-            bound = {}
+        bound = getattr(instance, "__dict__", {}).get("_retrograd_kernels")
+        if bound is None or bound.owner is not instance:
+            bound = Bound(instance)
             try:
                 object.__setattr__(instance, "_retrograd_kernels", bound)
-            except AttributeError:
+            except (AttributeError, TypeError):  # no room for it: compiled at each call
                 pass
-        if self.__name__ not in bound or bound[self.__name__].function is not self.function:
-            bound[self.__name__] = PythonKernel(self.function, instance)
-        return bound[self.__name__]
+        if self not in bound:
+            bound[self] = PythonKernel(self.function, instance)
+        return bound[self]
 
     def __repr__(self) -> str:
         return f"<rg.kernel {self.__qualname__}>"
@@ -115,46 +185,85 @@ class PythonKernel:
     def parameters(self) -> list[Parameter]:
         """The arguments that a call takes."""
         if self._parameters is None:
-            self._parameters = parameters_of(self.function, self.owner is not None)
+            try:
+                self._parameters = parameters_of(self.function, self.owner is not None)
+            except CompilationError as error:
+                source = source_of(self.function)
+                raise locate(error, source.place(source.tree)) from error
         return self._parameters
+
+    def inline(self, walker: Any, node: Any) -> Any:
+        """A call in a kernel."""
+        raise SyntaxError_(f"a kernel cannot call another kernel: make `{self.__name__}` a @func")
 
     # -- launches ------------------------------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **named: Any) -> Any:
         args = self.arguments(args, named)
-        from .ad import launching
-
         if launching.handlers:
-            return launching.launch(self, args)
-        return self.compile(args).run(FORWARD, args)
+            return launching.handlers[-1].launch(self, args)
+        return self.compile(args).run(args)
 
     def grad(self, *args: Any, **named: Any) -> None:
-        """The reverse of one launch: adds to the adjoints of what the kernel reads, from those of what it writes."""
-        from .ad import reverse
+        """The reverse of one launch, from the arrays as they stand.
 
-        reverse(self, self.arguments(args, named))
+        It adds to the adjoints (`grad`) of what the kernel reads, and uses up those of what it overwrites. It writes no values, and needs no
+        launch before it. Arrays without an adjoint are constants.
+        """
+        ad.reverse(self, self.arguments(args, named))
+
+    def grad_scalars(self, *args: Any, **named: Any) -> dict[str, Any]:
+        """The same, and the derivatives with respect to the kernel's scalar arguments.
+
+        Returns
+        -------
+        dict by name
+            Of floats; of a vector or matrix a vector or matrix, of a struct a dict.
+
+        Examples
+        --------
+        >>> import retrograd as rg
+        >>> rg.init()
+        >>> y = rg.field(float, 3, needs_grad=True)
+        >>> @rg.kernel
+        ... def scale(a: float):
+        ...     for i in y:
+        ...         y[i] = a * a * i
+        >>> y.grad.fill(1)
+        >>> scale.grad_scalars(2.0)
+        {'a': 12.0}
+        """
+        return ad.grad_scalars(self, self.arguments(args, named))
 
     def forward_grad(self, *args: Any, **named: Any) -> Any:
-        """The launch and its reverse in one."""
-        args = self.arguments(args, named)
-        return self.compile(args).run(FORWARD_VJP, args, adjoints=self.adjoints(args))
+        """The launch and its reverse in one, of kernels that overwrite what their reverse needs, too."""
+        return ad.forward_grad(self, self.arguments(args, named))
 
     def jvp(self, *args: Any, **named: Any) -> Any:
         """The launch, and the tangents (`dual`) of what it writes from those of what it reads."""
-        args = self.arguments(args, named)
-        return self.compile(args).run(JVP, args)
+        return ad.jvp(self, self.arguments(args, named))
 
-    def adjoints(self, args: tuple[Any, ...]) -> Any:
-        """Adjoints of tensors among the arguments, by parameter of the library."""
-        compiled = self.compile(args)
-        found: list[Any] = [None] * len(compiled.core._params)
-        some = False
-        for k, name in enumerate(compiled.names):
-            adjoint = compiled.getters[k].__dict__.get("adjoint") if hasattr(compiled.getters[k], "__dict__") else None
-            if adjoint is not None:
-                found[k] = adjoint(args)
-                some = some or found[k] is not None
-        return tuple(found) if some else None
+    def hvp(self, *args: Any, **named: Any) -> Any:
+        """The launch and its reverse, and the derivative of both along the tangents: a product with the Hessian.
+
+        Where `forward_grad` adds a gradient to `x.grad`, this also adds the derivative of that gradient along all `dual`s to `x.grad.dual`.
+
+        Examples
+        --------
+        >>> import retrograd as rg
+        >>> rg.init()
+        >>> x, y = rg.field(float, 2, needs_grad=True, needs_dual=True), rg.field(float, (), needs_grad=True)
+        >>> @rg.kernel
+        ... def product():
+        ...     y[None] = x[0] ** 2 * x[1]
+        >>> x.from_numpy([3, 4])
+        >>> x.dual.from_numpy([1, 0])
+        >>> y.grad[None] = 1
+        >>> product.hvp()
+        >>> x.grad.to_numpy(), x.grad.dual.to_numpy()
+        (array([24.,  9.], dtype=float32), array([8., 6.], dtype=float32))
+        """
+        return ad.hvp(self, self.arguments(args, named))
 
     def arguments(self, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
         """Values in the order of the parameters."""
@@ -176,40 +285,44 @@ class PythonKernel:
         """The kernel for arguments of these types."""
         if self.generation != runtime.generation:
             self.compiled.clear()
+            self._parameters = None  # what `float` and `int` mean may have changed
             self.generation = runtime.generation
         try:
-            key = tuple([p.key(a) for p, a in zip(self.parameters, args)])
+            key: Any = tuple([p.key(a) for p, a in zip(self.parameters, args)])
         except RuntimeTypeError as error:
             raise type(error)(f"kernel {self.__name__}: {error}") from None
+        if len(set(map(id, args))) != len(args):  # one array for several arguments
+            key = key, tuple(next(n for n, b in enumerate(args) if b is a) if hasattr(a, "shape") else -1 for a in args)
         found = self.compiled.get(key)
         if found is None:
             need_init()
             found = self.compiled[key] = self._compile(args)
         return found
 
-    def _compile(self, args: tuple[Any, ...]) -> Compiled:
-        build = Build(self.__name__, checked=cfg.checked, fast_math=cfg.fast_math, deterministic=cfg.deterministic)
+    def _compile(self, args: tuple[Any, ...], marks: Any = None) -> Compiled:
+        build = Build(self.__name__, in_order=True, checked=cfg.checked, fast_math=cfg.fast_math, deterministic=cfg.deterministic)
         walker = Walker(build)
         build.walker = walker
         b = build.builder
         with under(build):
             b.kernel_begin(self.__name__)
             b.in_rows(True)
+            build.marks = None if marks is None else marks(build)
             frame = walker.frame = new_frame(walker, self.function)
             if self.owner is not None:
                 frame.scopes[0][next(iter(inspect.signature(self.function).parameters))] = self.owner
                 build.kept.append(self.owner)
             for k, (p, a) in enumerate(zip(self.parameters, args)):
-                frame.scopes[0][p.name] = p.declare(build, k, a)
+                frame.scopes[0][p.name] = p.declare(build, itemgetter(k), a)
                 frame.immutable.add(p.name)
             depth = b.depth()
             label = b.block() if early(frame.source.tree) else None
             annotation = resolve(self.function, inspect.signature(self.function).return_annotation)
             frame.returns = Returns(label, depth, 0, result_converter(annotation, self.__name__))
-            walker.statements(frame.source.tree.body)
+            left = walker.statements(frame.source.tree.body)
             if label is not None:
                 b.end()
-            value = frame.returns.result()
+            value = frame.returns.result(left, self.__name__)
             result = Result()
             build_result = None if value is None else result.take(value)
             if value is None and annotation not in (inspect.Signature.empty, None):
@@ -221,7 +334,7 @@ class PythonKernel:
             b.kernel_end()
             module = b.finish()
         core = CompiledKernel(module, self.__name__)
-        return Compiled(core, build.inputs, build.kept, build_result, len(result.values))
+        return Compiled(core, build.inputs, build.kept, build_result, len(result.values), build.marks)
 
 
 def result_converter(annotation: Any, name: str) -> Callable[[Any], Any] | None:
@@ -264,4 +377,4 @@ def kernel(function: Any = None, **options: Any) -> Any:
     """
     if function is None:
         return lambda f: kernel(f, **options)
-    return PythonKernel(function)
+    return staticmethod(PythonKernel(function.__func__)) if isinstance(function, staticmethod) else PythonKernel(function)

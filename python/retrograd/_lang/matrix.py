@@ -380,6 +380,21 @@ class Matrix:
         """A matrix of columns."""
         return Matrix.rows(cols).transpose()
 
+    @staticmethod
+    def field(n: int, m: int, dtype: Any, shape: Any = None, **options: Any) -> Any:
+        """A field of matrices; options as in `field`."""
+        return MatrixType(n, m, dtype).field(shape, **options)
+
+    @staticmethod
+    def ndarray(n: int, m: int, dtype: Any, shape: Any, **options: Any) -> Any:
+        """An ndarray of matrices; options as in `ndarray`."""
+        return MatrixType(n, m, dtype).ndarray(shape, **options)
+
+    @staticmethod
+    def tensor(n: int, m: int, dtype: Any, shape: Any, **options: Any) -> Any:
+        """A tensor of matrices; options as in `tensor`."""
+        return MatrixType(n, m, dtype).tensor(shape, **options)
+
 
 class Vector(Matrix):
     """A vector of scalars.
@@ -403,6 +418,21 @@ class Vector(Matrix):
     def one(dt: Any, n: int, m: int | None = None) -> Matrix:
         """Ones."""
         return _filled(dt, n, None, lambda i, j: 1)
+
+    @staticmethod
+    def field(n: int, dtype: Any, shape: Any = None, **options: Any) -> Any:  # type: ignore[override]
+        """A field of vectors; options as in `field`."""
+        return MatrixType(n, None, dtype).field(shape, **options)
+
+    @staticmethod
+    def ndarray(n: int, dtype: Any, shape: Any, **options: Any) -> Any:  # type: ignore[override]
+        """An ndarray of vectors; options as in `ndarray`."""
+        return MatrixType(n, None, dtype).ndarray(shape, **options)
+
+    @staticmethod
+    def tensor(n: int, dtype: Any, shape: Any, **options: Any) -> Any:  # type: ignore[override]
+        """A tensor of vectors; options as in `tensor`."""
+        return MatrixType(n, None, dtype).tensor(shape, **options)
 
 
 def _filled(dt: Any, n: int, m: int | None, entry: Callable[[int, int], int]) -> Matrix:
@@ -502,6 +532,12 @@ class MatrixType:
 
     def ndarray(self, shape: Any, **options: Any) -> Any:
         """An ndarray of such elements."""
-        from .fields import ndarray
+        from .ndarrays import ndarray
 
         return ndarray(self, shape, **options)
+
+    def tensor(self, shape: Any, **options: Any) -> Any:
+        """A tensor of such elements."""
+        from .tensors import tensor
+
+        return tensor(self, shape, **options)

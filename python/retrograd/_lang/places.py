@@ -14,6 +14,7 @@ from .errors import IndexError_, TypeError_
 from .expr import Expr
 from .functions import max as greatest
 from .functions import min as least
+from .functions import select
 from .matrix import Matrix, swizzle
 from .structs import Struct
 
@@ -50,8 +51,8 @@ class Place:
         self.store(e.select(old == expected, desired, old))
         return old
 
-    def attr(self, name: str) -> "Place | None":
-        """A part by its name; None: it has no such part."""
+    def attr(self, name: str) -> Any:
+        """A part by its name, or a method; None: it has no such part."""
         return None
 
     def item(self, index: Any) -> "Place":
@@ -81,11 +82,21 @@ class Element(Place):
         self.buffer, self.index, self.dtype = buffer, index, buffer.dtype
 
     def load(self) -> Expr:
-        return Expr(current().builder.load(self.buffer.value, *self.index), self.dtype)
+        b = current()
+        if b.marks is not None:
+            b.marks.read(self.buffer, self.index)
+        value = Expr(b.builder.load(self.buffer.value, *self.index), self.dtype)
+        return e.constant(value) if self.buffer.constant or self.buffer.value in b.stopped else value
+
+    def _written(self) -> None:
+        marks = current().marks
+        if marks is not None:
+            marks.write(self.buffer, self.index)
 
     def store(self, value: Any) -> None:
         if not e.is_scalar(value):
             raise TypeError_(f"an element of {self.dtype} cannot hold {e.describe(value)}")
+        self._written()
         current().builder.store(e.typed(value, self.dtype).value, self.buffer.value, *self.index)
 
     def update(self, op: str, value: Any) -> Any:
@@ -98,6 +109,7 @@ class Element(Place):
         if self.dtype is dtypes.u1 and op in ("add", "sub", "mul", "min", "max"):
             return super().update(op, value)
         value = e.typed(-value if op == "sub" else value, self.dtype)
+        self._written()
         b = current()
         return Expr(b.builder.rmw(ATOMIC[op], int(b.in_parallel), value.value, None, self.buffer.value, *self.index), self.dtype)
 
@@ -274,8 +286,9 @@ class StructPlace(Place):
         for name, p in self.members.items():
             p.store(value.members[name])
 
-    def attr(self, name: str) -> Place | None:
-        return self.members.get(name)
+    def attr(self, name: str) -> Any:
+        method = None if self.type is None else self.type.methods.get(name)
+        return self.members.get(name) if method is None else method.__get__(self, Struct)
 
 
 def local(name: str, value: Any, depth: int = 0, dtype: Any = None) -> Place:
@@ -295,6 +308,15 @@ def entry_type(value: Matrix) -> DType:
     for x in value.entries[1:]:
         t = dtypes.promote(t, e.type_of(x))
     return t
+
+
+def either(condition: Expr, x: Any, y: Any) -> Any:
+    """x where the condition holds, else y; both are evaluated."""
+    if isinstance(x, Struct) and isinstance(y, Struct) and list(x.members) == list(y.members):
+        return Struct({k: either(condition, v, y.members[k]) for k, v in x.members.items()}, x.type)
+    if isinstance(x, Struct) or isinstance(y, Struct):
+        raise TypeError_(f"one of {e.describe(x)} and {e.describe(y)} cannot be chosen at run time")
+    return select(condition, x, y)
 
 
 def same_type(place: Place, value: Any) -> bool:

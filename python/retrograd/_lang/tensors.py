@@ -1,0 +1,132 @@
+"""Tensors: one object for fields and ndarrays."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+from .data import Data, check_derivatives, element_of, order_of, shape_of
+from .fields import Field
+from .ndarrays import Ndarray
+from .runtime import need_init
+
+
+class Backend(enum.IntEnum):
+    """What a tensor is made of: a field, which kernels capture by name, or an ndarray, which may also be an argument."""
+
+    FIELD = 0
+    NDARRAY = 1
+
+
+class Tensor:
+    """A field or an ndarray, and used like it on the host and in kernels. Made by `tensor` and `wrap`; as an annotation it takes both."""
+
+    __slots__ = ("_impl", "__weakref__")
+
+    def __init__(self, impl: Any) -> None:
+        if not isinstance(impl, Data):
+            raise TypeError(f"a tensor wraps a field or an ndarray, not {type(impl).__name__}")
+        self._impl = impl
+
+    def _unwrap(self) -> Any:
+        return self._impl
+
+    def _placeable(self) -> Any:
+        return [self._impl]
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_impl" or name.startswith("__"):  # asked by copy and pickle before there is one
+            raise AttributeError(name)
+        return getattr(self._impl, name)
+
+    @property
+    def grad(self) -> "Tensor | None":
+        """Its adjoints; None: there are none."""
+        return Tensor(self._impl.grad) if self._impl.has_grad() else None
+
+    @property
+    def dual(self) -> "Tensor | None":
+        """Its tangents; None: there are none."""
+        return Tensor(self._impl.dual) if self._impl.has_dual() else None
+
+    @property
+    def backend(self) -> Backend:
+        """What it is made of."""
+        return Backend.FIELD if isinstance(self._impl, Field) else Backend.NDARRAY
+
+    @property
+    def layout(self) -> tuple[int, ...]:
+        """The order of the axes in memory, the slowest first."""
+        found: tuple[int, ...] = self._impl.order
+        return found
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._impl[key]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._impl[key] = value
+
+    def __iter__(self) -> Any:
+        return iter(self._impl)
+
+    def __repr__(self) -> str:
+        return f"<rg.Tensor of {self._impl!r}>"
+
+    def __str__(self) -> str:
+        return str(self._impl)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return self._impl.__array__(dtype, copy)
+
+    def __dlpack__(self, *args: Any, **options: Any) -> Any:
+        return self._impl.__dlpack__(*args, **options)
+
+    def __dlpack_device__(self) -> Any:
+        return self._impl.__dlpack_device__()
+
+    def __reduce__(self) -> Any:
+        return Tensor, (self._impl,)
+
+
+def wrap(impl: Any) -> Tensor:
+    """A field or an ndarray as a tensor; a tensor stays what it is."""
+    return impl if isinstance(impl, Tensor) else Tensor(impl)
+
+
+def tensor(dtype: Any, shape: Any, *, backend: Backend = Backend.NDARRAY, layout: Any = None, needs_grad: bool = False, needs_dual: bool = False,
+           fill: Any = None, name: str = "") -> Tensor:
+    """A field or an ndarray, whose axes are in memory in a chosen order; zeros at first.
+
+    Parameters
+    ----------
+    dtype
+        A scalar type, or a vector or matrix type.
+    shape : int or tuple of int
+    backend : Backend
+        What it is made of.
+    layout : tuple of int, optional
+        The order of the axes in memory, the slowest first. Shape and indices do not change with it.
+    needs_grad, needs_dual : bool
+        Whether it has adjoints, and tangents.
+    fill : optional
+        The value of all elements at first.
+    name : str
+        For messages.
+
+    Examples
+    --------
+    >>> import retrograd as rg
+    >>> rg.init()
+    >>> x = rg.tensor(float, (2, 3), layout=(1, 0))
+    >>> x.shape, x.to_numpy(copy=False).strides
+    ((2, 3), (4, 8))
+    """
+    need_init()
+    scalar, element = element_of(dtype)
+    extents = shape_of(shape)
+    order = tuple(range(len(extents))) if layout is None else order_of(layout, len(extents), f"layout={layout!r}")
+    check_derivatives(scalar, "tensor", needs_grad, needs_dual)
+    made = (Field if Backend(backend) is Backend.FIELD else Ndarray)._make(scalar, element, extents, order, None, name, needs_grad, needs_dual)
+    if fill is not None:
+        made.fill(fill)
+    return Tensor(made)
