@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline/pipeline.h"
 
+#include "analysis/crossing.h"
 #include "codegen/schedule.h"
 #include "opt/pass.h"
 #include "rt/fpenv.h"
@@ -199,10 +200,12 @@ several_directions(ir_fn *fn, const pipeline_options *o, pass_context *c)
     return made;
 }
 
-/* What the reverse still loads after simplification must stand where the forward sweep saw it. */
+/* What threads read must not depend on who comes first; and what the reverse still loads after simplification must stand where the
+ * forward sweep saw it. */
 static ir_fn *
 reverse_of(ir_fn *fn, const pipeline_options *o, bool combined, pass_context *c)
 {
+    ir_check_crossing(fn, active_with(o, fn->body->nparams, RG_ADJOINT, c->scratch), c->diags);
     ir_fn *made = derive(fn, ad_vjp, o, RG_ADJOINT, combined, "vjp", c);
     if (!c->diags->errors)
         ad_check_split(made, fn, combined, c);
