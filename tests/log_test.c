@@ -14,6 +14,8 @@ static const char source[] = "kernel @bend(%x: buf<f64,1>, %y: buf<f64,1>) {\n"
                              "}\n";
 static const char in_c[] = "void bend(const double x[1], double y[1]) { y[0] = x[0] * x[0]; }\n";
 
+static rg_str cache; /* the module's folder */
+
 enum { MOST = 16 };
 typedef struct heard {
     pthread_t thread;
@@ -51,7 +53,7 @@ compile(bool c, const char *device_name, heard *h)
     rg_module *module;
     rg_kernel *kernel;
     rg_device_desc which = RG_DESC(rg_device_desc, .name = rg_str_of(device_name));
-    rg_module_desc desc = RG_DESC(rg_module_desc, .log = h ? hear : NULL, .user = h, .name = RG_STR("bend.c"));
+    rg_module_desc desc = RG_DESC(rg_module_desc, .log = h ? hear : NULL, .user = h, .name = RG_STR("bend.c"), .cache = cache);
     rg_compile_desc form = RG_DESC(rg_compile_desc, .form = RG_FORWARD_VJP);
     if (h)
         *h = (heard){.thread = pthread_self()};
@@ -115,6 +117,28 @@ test_kept(const char *folder)
     CHECK(!compile(true, "cpu", &h) && has_heard(&h, RG_EVENT_WARNING, "Not a directory"));
 }
 
+static void
+take(void *user, rg_str content)
+{
+    snprintf(user, 32, "%.*s", (int)content.len, content.ptr);
+}
+
+/* Of a front end: as good as it was kept, or not there. */
+static void
+test_entries(const char *folder)
+{
+    char got[32] = "";
+    rg_str in = rg_str_of(folder), key = RG_STR("test entry");
+    CHECK(rg_cache_find(in, key, take, got) == RG_NOT_FOUND);
+    CHECK(!rg_cache_keep(in, key, RG_STR("first")) && !rg_cache_find(in, key, take, got) && strcmp(got, "first") == 0);
+    CHECK(!rg_cache_keep(in, key, RG_STR("second")) && !rg_cache_find(in, key, take, got) && strcmp(got, "second") == 0);
+    CHECK(rg_cache_find(in, RG_STR("test"), take, got) == RG_NOT_FOUND);
+    CHECK(rg_cache_find(RG_STR("off"), key, take, got) == RG_NOT_FOUND && !rg_cache_keep(RG_STR("off"), key, RG_STR("third")));
+    CHECK(!rg_cache_keep(RG_STR("/dev/null/below"), key, RG_STR("third")));
+    CHECK(damage(folder) > 0 && rg_cache_find(in, key, take, got) == RG_NOT_FOUND);
+    CHECK(rg_cache_find(in, (rg_str){0}, take, got) == RG_INVALID && rg_cache_keep(in, key, (rg_str){0}) == RG_INVALID);
+}
+
 int
 main(void)
 {
@@ -133,7 +157,14 @@ main(void)
     if (!status) {
         CHECK(h.n == 2 && has_heard(&h, RG_EVENT_MADE, "IR of bend.c, bend"));
         test_kept(folder);
+        setenv("RG_CACHE", "off", 1);
+        cache = rg_str_of(folder); /* of the module, which comes first */
+        CHECK(!compile(true, "cpu", &h) && has_heard(&h, RG_EVENT_FOUND, "IR of bend.c, bend"));
+        setenv("RG_CACHE", folder, 1);
+        cache = RG_STR("off");
+        CHECK(!compile(true, "cpu", &h) && has_heard(&h, RG_EVENT_MADE, "IR of bend.c, bend"));
     }
+    test_entries(folder);
     CHECK(folder_end(folder));
     return check_done();
 }

@@ -289,11 +289,13 @@ build(world *w)
     rg_module_destroy(w->built);
     w->built = NULL;
     DO(rg_builder_create(NULL, &b));
+    rg_build_in_order(b, true);
     rg_build_kernel_begin(b, RG_STR("built"));
     rg_value n = rg_build_param_scalar(b, RG_STR("n"), RG_I32, (rg_place){0}), lo = rg_build_int(b, RG_I32, 0), i;
     rg_value x = rg_build_param_buffer(b, &(rg_build_buffer){.name = RG_STR("x"), .dtype = RG_F64, .rank = 1});
     rg_build_parallel(b, 1, &lo, &n, &i);
     rg_build_store(b, RG_PRIMAL, x, 1, &i, rg_build_float(b, RG_F64, 2));
+    rg_build_store(b, RG_PRIMAL, x, 1, &lo, rg_build_cast(b, RG_F64, i)); /* a race: threads run in order */
     rg_build_end(b);
     rg_build_kernel_end(b);
     rg_status status = rg_builder_finish(b, &w->built);
@@ -306,7 +308,10 @@ get_kernel(world *w)
 {
     rg_param param = RG_INIT(rg_param);
     uint32_t index;
+    rg_str text;
     DO(rg_module_get_kernel(w->ir, RG_STR("k"), &w->kernel));
+    DO(rg_kernel_get_text(w->kernel, &text));
+    DO(rg_cache_keep((rg_str){0}, RG_STR("memory_test"), text));
     DO(rg_kernel_find_param(w->kernel, RG_STR("p.v"), &index));
     return rg_kernel_get_param(w->kernel, index, &param);
 }

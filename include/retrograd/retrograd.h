@@ -287,6 +287,7 @@ struct rg_module_desc {
     void (*log)(void *user, const rg_event *event);
     void *user;
     bool compile_process; /* LLVM and libclang run in a helper process, see below; RG_COMPILE_PROCESS=on sets it for all modules */
+    rg_str cache; /* where results of compiling are kept: a folder, "on" or "off"; empty: as RG_CACHE says */
 };
 
 /* With compile_process nothing that LLVM or libclang does ends this process: all calls of them, for rg_kernel_build too, are made
@@ -344,6 +345,8 @@ typedef struct rg_param {
 } rg_param;
 
 RG_API rg_str rg_kernel_name(const rg_kernel *kernel);
+/* The kernel as it was written, and the functions that it calls, as IR text, which rg_module_from_ir takes. Valid as long as the kernel. */
+RG_API RG_MUST_CHECK rg_status rg_kernel_get_text(const rg_kernel *kernel, rg_str *text);
 RG_API uint32_t rg_kernel_param_count(const rg_kernel *kernel);
 RG_API RG_MUST_CHECK rg_status rg_kernel_get_param(const rg_kernel *kernel, uint32_t index,
                                                    rg_param *param);
@@ -444,6 +447,16 @@ RG_API RG_MUST_CHECK rg_status rg_kernel_build(rg_kernel *kernel, const rg_objec
 /* The texts are valid as long as the object. */
 RG_API RG_MUST_CHECK rg_status rg_object_get_info(const rg_object *object, rg_object_info *info);
 RG_API void rg_object_destroy(rg_object *object);
+
+/* -- the cache --------------------------------------------------------------------------------- */
+/* Front ends keep their own entries beside the compiler's, under keys that begin with the front end's name. `folder` is as in
+ * rg_module_desc.cache. Any number of processes use it at a time: an entry appears as a whole or not at all. Any thread. */
+
+/* Calls `found` with the entry of that key; the content is valid during the call, which must not call the library. RG_NOT_FOUND: there is
+ * none that is whole, and this user's. */
+RG_API RG_MUST_CHECK rg_status rg_cache_find(rg_str folder, rg_str key, void (*found)(void *user, rg_str content), void *user);
+/* Adds or replaces an entry. Where nothing can be written nothing is kept, and that is no error. */
+RG_API RG_MUST_CHECK rg_status rg_cache_keep(rg_str folder, rg_str key, rg_str content);
 
 /* -- arguments --------------------------------------------------------------------------------- */
 

@@ -186,7 +186,7 @@ struct rg_kernel {
     ir_module *outline; /* what launches ask of it (api_outline.c) */
     ir_fn *fn;          /* the outline's */
     ir_module *ir;      /* inlined and simplified, results turned into outputs. NULL: nobody needed it so far */
-    rg_str text;      /* as it was written, in the module's arena: what code is kept for. NULL: none is */
+    rg_str text;      /* as it was written, in the module's arena: what code is kept for */
     uint8_t digest[DIGEST_BYTES]; /* of the text */
     const char *file; /* path of the source file; may be NULL */
     uint32_t nparams;

@@ -13,10 +13,7 @@ enum { CAN_FAIL = 1, GROUPED = 2 };
 rg_str
 api_code_text(rg_module *module, const ir_fn *source)
 {
-    settings asked = settings_read();
-    str text = {.in = module->arena}, folder;
-    if (!cache_folder(&asked, &folder))
-        return (rg_str){NULL, 0};
+    str text = {.in = module->arena};
     ir_module *alone = ir_module_new();
     mem_owner owns;
     mem_own(&owns, ir_module_release, alone);
@@ -29,10 +26,10 @@ api_code_text(rg_module *module, const ir_fn *source)
 
 /* Whoever looks at passes wants to see them run. */
 static bool
-may_look(const settings *s, const rg_kernel *k)
+may_look(const settings *s)
 {
     str folder;
-    return k->text.ptr && !s->verify && !s->time && !s->print && s->stop < 0 && cache_folder(s, &folder);
+    return !s->verify && !s->time && !s->print && s->stop < 0 && cache_folder(s, &folder);
 }
 
 static void
@@ -103,7 +100,7 @@ code_of_variant(const api_program *p, unsigned wanted, str *code, bool *kept, di
     str key = {.in = mem_scratch()}, content = {.in = mem_scratch()};
     rg_str found;
     double since = clock_ms();
-    bool keeps = may_look(&s, v->kernel) && make_key(&s, p, &desc, wanted, &key);
+    bool keeps = may_look(&s) && make_key(&s, p, &desc, wanted, &key);
     *kept = keeps && !(wanted & RT_CODE_ANEW) && cache_get(&s, str_view(&key), &found) && kept_code(v, found, code);
     if (!*kept)
         TRY(make_code(p, &desc, wanted, code, diags));

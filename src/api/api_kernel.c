@@ -84,8 +84,7 @@ api_kernel_create(rg_module *module, const ir_fn *source, diag_list *diags, rg_k
     mem_owner owns;
     mem_own(&owns, api_kernel_free, k);
     k->text = api_code_text(module, source);
-    if (k->text.ptr)
-        digest_of(k->text.ptr, k->text.len, k->digest);
+    digest_of(k->text.ptr, k->text.len, k->digest);
     pipeline_options options = {.contraction = !module->desc.no_contraction};
     k->ir = pipeline_source(source, &options, diags);
     if (k->ir) {
@@ -187,6 +186,17 @@ rg_str
 rg_kernel_name(const rg_kernel *kernel)
 {
     return api_check(kernel, API_KERNEL, "kernel") ? (rg_str){0} : rg_str_of(kernel->fn->name);
+}
+
+rg_status
+rg_kernel_get_text(const rg_kernel *kernel, rg_str *text)
+{
+    if (!text)
+        return api_error(RG_INVALID, "text is NULL");
+    *text = (rg_str){0};
+    API_CHECK(kernel, API_KERNEL, "kernel");
+    *text = kernel->text;
+    return RG_OK;
 }
 
 uint32_t

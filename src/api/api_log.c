@@ -21,6 +21,8 @@ api_settings(const rg_module_desc *code)
         asked.told_user = (void *)code;
     }
     asked.apart = code->compile_process;
+    if (code->cache.len)
+        asked.cache = code->cache.ptr;
     return asked;
 }
 

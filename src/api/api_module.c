@@ -33,6 +33,7 @@ set_options(rg_module *m, const rg_module_desc *desc)
     m->desc.log = desc->log;
     m->desc.user = desc->user;
     m->desc.compile_process = desc->compile_process || settings_read().apart;
+    m->desc.cache = kept_str(m->arena, desc->cache);
 }
 
 static rg_module *
@@ -376,7 +377,7 @@ compile_kernel(rg_module *m, rg_str name, const settings *asked, front_c_source 
         status = no_such_kernel(m, name);
     mem_disown(&owns);
     ir_module_free(ir);
-    if (made && made->text.ptr) {
+    if (made) {
         str outline = {.in = mem_scratch()};
         api_outline_write(&outline, made);
         api_source_keep(asked, key, &seen, made->text, str_view(&outline));
