@@ -85,6 +85,7 @@ static const struct {
     const char *name;
     pass_fn *run;
 } passes[] = {
+    {"lower_races", lower_races},
     {"opt_inline", opt_inline}, {"opt_fold", opt_fold},   {"opt_cse", opt_cse},
     {"opt_dce", opt_dce},       {"opt_count", opt_count}, {"opt_fma", opt_fma},
     {"opt_hoist", opt_hoist},

@@ -72,7 +72,10 @@ typedef struct rg_place {
 RG_API RG_MUST_CHECK rg_status rg_builder_create(const rg_module_desc *desc, rg_builder **builder);
 /* Takes NULL; drops whatever is open. */
 RG_API void rg_builder_destroy(rg_builder *builder);
-/* Verifies, looks for races of threads (E0461) and hands over the module; fails with RG_COMPILE and every diagnostic if there were any
+/* Whether loops that rg_build_parallel opens have an order: those in which threads would store to one element run in it, as for loops.
+ * At first they have none, and such stores are errors (E0461). */
+RG_API void rg_build_in_order(rg_builder *b, bool wanted);
+/* Verifies, looks for races of threads and hands over the module; fails with RG_COMPILE and every diagnostic if there were any
  * or a function is still open. The builder is spent after it. The caller owns the module. */
 RG_API RG_MUST_CHECK rg_status rg_builder_finish(rg_builder *builder, rg_module **module);
 

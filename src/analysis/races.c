@@ -8,9 +8,9 @@
 
 typedef struct checker {
     const ir_fn *fn;
-    diag_list *diags;
-    map said; /* by place and array */
-    const ir_op *parallel;
+    ir_race_fn *each;
+    void *user;
+    ir_op *parallel;
     uint8_t *depends; /* by value id */
     bool changed;
 } checker;
@@ -90,23 +90,6 @@ pinned_by(const checker *c, const ir_value *v, bool negated)
     return 0;
 }
 
-/* once for each place in the text, which may stand in several calls */
-static void
-report_race(checker *c, const ir_op *store, const ir_value *index)
-{
-    const char *array = store->args[0]->name ? store->args[0]->name : "an array";
-    ir_loc at = store->loc;
-    at.inlined = 0;
-    uint64_t key = hash_u64(hash_u64((uint64_t)at.file << 32 | at.line, at.col), map_ptr(array));
-    if (at.line && map_get(&c->said, key))
-        return;
-    map_set(&c->said, key, c);
-    diag_add(c->diags, DIAG_ERROR, 461, ir_place(c->fn->module, at),
-             "threads may write the same element of `%s`: no subscript depends on the parallel index `%s`\n"
-             "use `#pragma omp atomic`, a reduction, or a subscript with the parallel index", array,
-             index->name ? index->name : "?");
-}
-
 static void
 check_store(checker *c, const ir_op *op, uint8_t pinned)
 {
@@ -115,7 +98,7 @@ check_store(checker *c, const ir_op *op, uint8_t pinned)
         set |= c->depends[op->args[i]->id];
     for (uint32_t k = 0; k < c->parallel->attr.rank; k++)
         if (!(set >> k & 1)) {
-            report_race(c, op, c->parallel->regions[0]->params[k]);
+            c->each(op, c->parallel, k, c->user);
             return;
         }
 }
@@ -135,7 +118,7 @@ check_stores_in(checker *c, const ir_region *r, uint8_t pinned)
 }
 
 static bool
-check_task_races(ir_op *op, void *user)
+check_task(ir_op *op, void *user)
 {
     checker *c = user;
     if (op->code != RG_OP_PARALLEL)
@@ -153,12 +136,45 @@ check_task_races(ir_op *op, void *user)
     return true;
 }
 
+void
+ir_each_race(const ir_fn *fn, ir_race_fn *each, void *user)
+{
+    checker c = {.fn = fn, .each = each, .user = user, .depends = arena_new_n(mem_scratch(), uint8_t, fn->next_id + 1)};
+    ir_walk(fn->body, check_task, &c);
+}
+
+/* -- as errors ----------------------------------------------------------------------------------------------------- */
+
+typedef struct reporter {
+    const ir_module *module;
+    diag_list *diags;
+    map said; /* by place and array */
+} reporter;
+
+/* once for each place in the text, which may stand in several calls */
+static void
+report_race(const ir_op *store, ir_op *parallel, uint32_t axis, void *user)
+{
+    reporter *r = user;
+    const ir_value *index = parallel->regions[0]->params[axis];
+    const char *array = store->args[0]->name ? store->args[0]->name : "an array";
+    ir_loc at = store->loc;
+    at.inlined = 0;
+    uint64_t key = hash_u64(hash_u64((uint64_t)at.file << 32 | at.line, at.col), map_ptr(array));
+    if (at.line && map_get(&r->said, key))
+        return;
+    map_set(&r->said, key, r);
+    diag_add(r->diags, DIAG_ERROR, 461, ir_place(r->module, at),
+             "threads may write the same element of `%s`: no subscript depends on the parallel index `%s`\n"
+             "use `#pragma omp atomic`, a reduction, or a subscript with the parallel index", array,
+             index->name ? index->name : "?");
+}
+
 bool
 ir_check_races(const ir_fn *fn, diag_list *diags)
 {
     unsigned before = diags->errors;
-    checker c = {.fn = fn, .diags = diags, .said.in = mem_scratch(),
-                 .depends = arena_new_n(mem_scratch(), uint8_t, fn->next_id + 1)};
-    ir_walk(fn->body, check_task_races, &c);
+    reporter r = {.module = fn->module, .diags = diags, .said.in = mem_scratch()};
+    ir_each_race(fn, report_race, &r);
     return diags->errors == before;
 }

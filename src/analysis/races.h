@@ -4,7 +4,10 @@
 
 #include "ir/ir.h"
 
-/* E0461 for each plain store of a parallel loop at a place that does not depend on a parallel index. false: there are any. */
+/* Calls `each` for each plain store of a parallel loop at a place that does not depend on the parallel index of that axis. */
+typedef void ir_race_fn(const ir_op *store, ir_op *parallel, uint32_t axis, void *user);
+void ir_each_race(const ir_fn *fn, ir_race_fn *each, void *user);
+/* E0461 for each of them in fn. false: there are any. */
 bool ir_check_races(const ir_fn *fn, diag_list *diags);
 
 #endif

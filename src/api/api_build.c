@@ -2,14 +2,25 @@
 #include "api/api.h"
 
 #include "analysis/races.h"
+#include "opt/pass.h"
+
+/* what the builder keeps for its end */
+typedef struct asked {
+    rg_module_desc desc;
+    bool in_order;
+    char cache[]; /* desc.cache */
+} asked;
 
 static rg_status
 builder_create(const rg_module_desc *desc, rg_builder **builder)
 {
-    rg_module_desc *kept = mem_alloc(sizeof(*kept));
+    asked *kept = mem_zalloc(sizeof(*kept) + desc->cache.len + 1);
     mem_owner owns;
     mem_own(&owns, mem_free, kept);
-    *kept = *desc;
+    kept->desc = *desc;
+    kept->desc.cache.ptr = kept->cache;
+    if (desc->cache.len)
+        memcpy(kept->cache, desc->cache.ptr, desc->cache.len);
     *builder = ir_builder_new();
     mem_disown(&owns);
     ir_builder_attach(*builder, kept, mem_free);
@@ -25,24 +36,44 @@ rg_builder_create(const rg_module_desc *desc, rg_builder **builder)
     API_GUARDED(builder_create(&d, builder));
 }
 
+void
+rg_build_in_order(rg_builder *b, bool wanted)
+{
+    asked *a = ir_builder_attached(b);
+    a->in_order = wanted;
+}
+
+static bool
+order_races(ir_module *ir, diag_list *diags)
+{
+    pass_context c;
+    pass_context_init(&c, diags);
+    PASS_RUN(ir, lower_races, IR_STAGE_SOURCE, &c);
+    pass_context_finish(&c);
+    return !diags->errors;
+}
+
 static rg_status
 builder_finish(rg_builder *builder, rg_module **module)
 {
     if (ir_builder_is_lost(builder))
         return api_error(RG_OUT_OF_MEMORY, "out of memory while the module was built");
     diag_list diags = {.text.in = mem_scratch()};
+    const asked *a = ir_builder_attached(builder);
     ir_module *ir = ir_builder_take(builder, &diags);
     bool sound = ir != NULL;
     mem_owner owns;
     mem_own(&owns, ir_module_release, ir);
-    for (const ir_fn *fn = ir ? ir->first : NULL; fn; fn = fn->next)
+    if (ir && a->in_order)
+        sound = order_races(ir, &diags);
+    for (const ir_fn *fn = ir && !a->in_order ? ir->first : NULL; fn; fn = fn->next)
         sound = ir_check_races(fn, &diags) && sound;
     mem_disown(&owns);
     if (ir && !sound)
         ir_module_free(ir);
     if (!sound)
         return api_error_text(RG_COMPILE, str_view(&diags.text));
-    return api_module_adopt(ir_builder_attached(builder), ir, module);
+    return api_module_adopt(&a->desc, ir, module);
 }
 
 rg_status

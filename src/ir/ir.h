@@ -275,6 +275,8 @@ extern const char *const ir_rmw_names[RG_RMW_COUNT];
 bool ir_form_check(rg_op op, uint32_t nargs, const ir_type *args, ir_type *result);
 /* The bits that leave others as they are in a reduction; of floats' sums -0, which also leaves -0. */
 uint64_t ir_identity(rg_dtype d, rg_rmw how);
+/* The op that an update does to the old value and the given one; not of exchange and cas. */
+rg_op ir_combining(rg_rmw how);
 /* the comparison that holds where this one does not (of floats with NaN: only == and !=); RG_OP_COUNT: no comparison */
 rg_op ir_opposite(rg_op compare);
 /* Evaluates a scalar op on bits of the type of its first operand (select: y and z are of the result's

@@ -154,6 +154,16 @@ ir_identity(rg_dtype d, rg_rmw how)
 }
 
 rg_op
+ir_combining(rg_rmw how)
+{
+    static const rg_op ops[RG_RMW_COUNT] = {
+        [RG_RMW_ADD] = RG_OP_ADD, [RG_RMW_MIN] = RG_OP_MIN, [RG_RMW_MAX] = RG_OP_MAX,
+        [RG_RMW_MUL] = RG_OP_MUL, [RG_RMW_AND] = RG_OP_AND, [RG_RMW_OR] = RG_OP_OR,
+        [RG_RMW_XOR] = RG_OP_XOR};
+    return ops[how];
+}
+
+rg_op
 ir_opposite(rg_op compare)
 {
     switch (compare) {

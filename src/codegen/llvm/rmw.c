@@ -7,13 +7,9 @@
 LLVMValueRef
 gen_combine(gen *g, rg_rmw how, rg_dtype d, LLVMValueRef old, LLVMValueRef value)
 {
-    static const uint16_t ops[RG_RMW_COUNT] = {
-        [RG_RMW_ADD] = RG_OP_ADD, [RG_RMW_MIN] = RG_OP_MIN, [RG_RMW_MAX] = RG_OP_MAX,
-        [RG_RMW_MUL] = RG_OP_MUL, [RG_RMW_AND] = RG_OP_AND, [RG_RMW_OR] = RG_OP_OR,
-        [RG_RMW_XOR] = RG_OP_XOR};
     if (how == RG_RMW_EXCHANGE || how == RG_RMW_CAS)
         return value;
-    return gen_scalar(g, (rg_op)ops[how], d, d, (LLVMValueRef[3]){old, value});
+    return gen_scalar(g, ir_combining(how), d, d, (LLVMValueRef[3]){old, value});
 }
 
 LLVMValueRef

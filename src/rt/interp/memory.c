@@ -239,16 +239,12 @@ interp_store(interp_frame *f, const ir_op *op)
 uint64_t
 interp_combine(rg_rmw rmw, rg_dtype d, uint64_t old, uint64_t value, uint64_t compare)
 {
-    static const uint16_t ops[] = {
-        [RG_RMW_ADD] = RG_OP_ADD, [RG_RMW_MIN] = RG_OP_MIN, [RG_RMW_MAX] = RG_OP_MAX,
-        [RG_RMW_MUL] = RG_OP_MUL, [RG_RMW_AND] = RG_OP_AND, [RG_RMW_OR] = RG_OP_OR,
-        [RG_RMW_XOR] = RG_OP_XOR};
     uint64_t result = 0;
     if (rmw == RG_RMW_EXCHANGE)
         return value;
     if (rmw == RG_RMW_CAS)
         return old == compare ? value : old;
-    ir_eval((rg_op)ops[rmw], d, d, old, value, 0, &result);
+    ir_eval(ir_combining(rmw), d, d, old, value, 0, &result);
     return result;
 }
 
