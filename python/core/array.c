@@ -275,6 +275,12 @@ array_recorded(PyObject *self, void *unused)
 }
 
 static PyObject *
+array_is_derivative(PyObject *self, void *unused)
+{
+    return PyBool_FromLong(((core_array *)self)->plane != RG_PRIMAL);
+}
+
+static PyObject *
 array_side_by_side(PyObject *self, void *unused)
 {
     rg_array_info info;
@@ -487,6 +493,41 @@ array_require(PyObject *self, PyObject *args)
     return q ? end(q, core_run(q, require, &r)) : NULL;
 }
 
+/* The memory of another object, or of another array's derivative, as a plane of this one. */
+static int
+view_of_plane(PyObject *memory, core_view *view)
+{
+    view->owner = NULL;
+    if (PyObject_TypeCheck(memory, core_array_type))
+        return core_array_view((core_array *)memory, view) ? -1 : 1;
+    int got = core_view_with_gradient(memory, "a derivative", view);
+    return got ? got : (PyErr_SetString(PyExc_TypeError, "a derivative is an array"), -1);
+}
+
+/* _attach(plane, memory): a derivative in memory that the caller keeps, as long as the array is used. */
+static PyObject *
+array_attach(PyObject *self, PyObject *args)
+{
+    core_array *a = (core_array *)self;
+    unsigned plane;
+    PyObject *memory;
+    core_view mine, view;
+    if (!PyArg_ParseTuple(args, "IO:_attach", &plane, &memory) || core_array_view(a, &mine) || view_of_plane(memory, &view) < 0)
+        return NULL;
+    bool own = PyObject_TypeCheck(memory, core_array_type) && ((core_array *)memory)->device == a->device;
+    bool fits = view.dtype == mine.dtype && view.rank == mine.rank && memcmp(view.shape, mine.shape, mine.rank * sizeof *mine.shape) == 0 &&
+                !view.read_only && core_view_is_dense(&view);
+    rg_status status = RG_OK;
+    if (!own && (view.cuda >= 0) != a->device->own_memory)
+        PyErr_Format(PyExc_ValueError, "the derivative is not on device %U, where its array is", a->device->name);
+    else if (!fits)
+        PyErr_SetString(PyExc_ValueError, "a derivative is a writable, contiguous array of its array's type and shape");
+    else
+        status = rg_array_attach(a->array, plane, view.data);
+    core_view_release(&view);
+    return PyErr_Occurred() ? NULL : status ? core_fail(status) : Py_NewRef(Py_None);
+}
+
 /* -- for others ---------------------------------------------------------------------------------------------------- */
 
 /* Whoever uses the memory of a derivative keeps this object. */
@@ -663,6 +704,7 @@ static PyMethodDef methods[] = {{"_plane", array_plane, METH_O, NULL},
                                 {"_write", array_write, METH_O, NULL},
                                 {"_put", array_put, METH_VARARGS, NULL},
                                 {"_require", array_require, METH_VARARGS, NULL},
+                                {"_attach", array_attach, METH_VARARGS, NULL},
                                 {"_copy_from", array_copy_from, METH_O, NULL},
                                 {"fill", array_fill, METH_O, "fill($self, value, /)\n--\n\nSet every element, in all directions."},
                                 {"__dlpack__", (PyCFunction)(void *)array_dlpack, METH_VARARGS | METH_KEYWORDS, NULL},
@@ -674,6 +716,7 @@ static PyGetSetDef attributes[] = {{"shape", array_shape, NULL, "Elements along 
                                    {"data_ptr", array_data, NULL, "The address of element [0, ..., 0], in the device's memory.", NULL},
                                    {"version", array_version, NULL, "Grows with each call that may write the values.", NULL},
                                    {"_planes", array_planes, NULL, "(plane, directions) of all derivatives", NULL},
+                                   {"_is_derivative", array_is_derivative, NULL, NULL, NULL},
                                    {"_side_by_side", array_side_by_side, NULL, NULL, NULL},
                                    {"_recorded", array_recorded, NULL, NULL, NULL},
                                    {"__array_interface__", array_interface, NULL, NULL, NULL},

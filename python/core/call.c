@@ -133,7 +133,7 @@ look_at(call *c, uint32_t i, core_device **device)
     PyObject *value = c->values[i];
     if (PyObject_TypeCheck(value, core_array_type))
         return is_on(c, device, ((core_array *)value)->device, in);
-    int got = view_of(c, value, text_of(in->name), &c->views[i]);
+    int got = c->views[i].data ? 1 : view_of(c, value, text_of(in->name), &c->views[i]);
     if (got == 0)
         refuse_type(kernel_name(c->kernel), text_of(in->name), in->kind == INPUT_RECORDS ? "an array of structs" : "an array", value);
     if (got <= 0)
@@ -413,6 +413,9 @@ set_own(call *c, const input *in, const core_array *a)
     slot *s = &c->frame->slots[in->index];
     if (a->plane != RG_PRIMAL) { /* a derivative as an array of its own */
         core_view view;
+        if (c->queue->recording)
+            return PyErr_Format(core_error_class(RG_INVALID), "kernel %s: on a tape or graph argument '%U' cannot be the derivative of an array; "
+                                "call the kernel outside of it", kernel_name(c->kernel), in->name), -1;
         return core_array_view(a, &view) ? -1 : set_foreign(c, in, &view);
     }
     if (s->own == a->array)

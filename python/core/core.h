@@ -65,6 +65,7 @@ typedef struct core_queue {
     unsigned depth; /* calls of it under way, all on thread `user` */
     unsigned long user;
     bool recording; /* a tape or a graph records what is done now: arrays have to be the library's own */
+    bool deferring; /* it is a graph: nothing is done yet */
     discarded *discarded;
     pthread_mutex_t printing;
     char *printed; /* by kernels, not written to sys.stdout yet */
@@ -155,6 +156,14 @@ rg_array *core_whole_array(PyObject *object, const char *wanted);
 
 extern PyTypeObject *core_module_type, *core_kernel_type;
 int core_add_kernels(PyObject *module);
+
+/* -- launches of kernels in Python (dispatch.c) --------------------------------------------------------------------- */
+
+int core_add_dispatch(PyObject *module);
+
+/* -- the cache on disk (cache.c) ----------------------------------------------------------------------------------- */
+
+int core_add_cache(PyObject *module);
 
 /* -- front ends (build.c) ------------------------------------------------------------------------------------------ */
 

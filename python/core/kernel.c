@@ -98,12 +98,12 @@ static PyObject *
 module_make(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
     static char *names[] = {"text", "kind", "include_paths", "defines", "options", "files", "name", "no_contraction", "native_math", "fast_math",
-                            "checked", "deterministic", "compile_process", NULL};
+                            "checked", "deterministic", "compile_process", "cache", NULL};
     PyObject *text, *lists[LISTS] = {0}, *kept[LISTS] = {0}, *made = NULL;
-    const char *kind, *name = NULL;
+    const char *kind, *name = NULL, *cache = "";
     int flags[6] = {0};
-    if (!PyArg_ParseTupleAndKeywords(args, kw, "Us|$OOOOzpppppp:Module", names, &text, &kind, &lists[INCLUDES], &lists[DEFINES], &lists[OPTIONS],
-                                     &lists[FILES], &name, &flags[0], &flags[1], &flags[2], &flags[3], &flags[4], &flags[5]))
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "Us|$OOOOzpppppps:Module", names, &text, &kind, &lists[INCLUDES], &lists[DEFINES], &lists[OPTIONS],
+                                     &lists[FILES], &name, &flags[0], &flags[1], &flags[2], &flags[3], &flags[4], &flags[5], &cache))
         return NULL;
     rg_str *all[LISTS] = {0};
     size_t count[LISTS] = {0};
@@ -118,7 +118,8 @@ module_make(PyTypeObject *type, PyObject *args, PyObject *kw)
         l.desc = RG_DESC(rg_module_desc, .include_paths = all[INCLUDES], .include_count = count[INCLUDES], .defines = all[DEFINES],
                          .define_count = count[DEFINES], .options = all[OPTIONS], .option_count = count[OPTIONS], .files = files,
                          .file_count = count[FILES], .name = rg_str_of(name), .no_contraction = flags[0], .native_math = flags[1],
-                         .fast_math = flags[2], .checked = flags[3], .deterministic = flags[4], .compile_process = flags[5], .log = core_hear);
+                         .fast_math = flags[2], .checked = flags[3], .deterministic = flags[4], .compile_process = flags[5], .log = core_hear,
+                         .cache = rg_str_of(cache));
         made = module_from(type, &l);
     } else if (!PyErr_Occurred()) {
         PyErr_NoMemory();
@@ -266,6 +267,14 @@ kernel_name(PyObject *self, void *unused)
 {
     rg_str name = rg_kernel_name(((core_kernel *)self)->kernel);
     return PyUnicode_FromStringAndSize(name.ptr, (Py_ssize_t)name.len);
+}
+
+static PyObject *
+kernel_text(PyObject *self, void *unused)
+{
+    rg_str text;
+    rg_status status = rg_kernel_get_text(((core_kernel *)self)->kernel, &text);
+    return status ? core_fail(status) : PyUnicode_DecodeUTF8(text.ptr, (Py_ssize_t)text.len, "surrogateescape");
 }
 
 static PyObject *
@@ -429,7 +438,7 @@ wait(void *user)
 static PyObject *
 launch(call *c, rg_form form)
 {
-    bool effects = form != RG_VJP && form != RG_JVP_VJP && !c->queue->recording;
+    bool effects = form != RG_VJP && form != RG_JVP_VJP && !c->queue->deferring;
     rg_status status = core_launch(c->queue, c->frame->args, form);
     if (!status && effects && c->results)
         status = copy_results(c);
@@ -457,7 +466,18 @@ take_inputs(core_kernel *k, PyObject *given, PyObject **values)
     return 0;
 }
 
-/* `how`: planes, results, with_gradient. */
+PyObject *
+core_kernel_run(core_kernel *k, rg_form form, PyObject **values, core_view *views, const call *how)
+{
+    call c = *how;
+    c.kernel = k;
+    c.values = values;
+    c.views = views;
+    PyObject *done = core_call_begin(&c) == 0 ? launch(&c, form) : NULL;
+    core_call_end(&c);
+    return done;
+}
+
 static PyObject *
 run(core_kernel *k, rg_form form, PyObject *args, PyObject *kw, const call *how)
 {
@@ -467,19 +487,13 @@ run(core_kernel *k, rg_form form, PyObject *args, PyObject *kw, const call *how)
         values = calloc(k->ninputs, sizeof *values);
         views = calloc(k->ninputs, sizeof *views);
     }
-    call c = *how;
-    c.kernel = k;
-    c.values = values;
-    c.views = views;
     PyObject *done = NULL;
     if (!values || !views) {
         PyErr_NoMemory();
     } else if ((how->with_gradient ? take_inputs(k, args, values) : core_bind(k, args, kw, false, values)) == 0) {
         for (uint32_t i = 0; i < k->ninputs; i++)
             views[i].data = NULL, views[i].owner = NULL, views[i].cuda = -1, views[i].maker = NULL, views[i].dtype = RG_NONE;
-        if (core_call_begin(&c) == 0)
-            done = launch(&c, form);
-        core_call_end(&c);
+        done = core_kernel_run(k, form, values, views, how);
     }
     if (k->ninputs > FEW) {
         free(values);
@@ -720,6 +734,7 @@ static PyMethodDef kernel_methods[] = {{"_launch", kernel_launch, METH_VARARGS, 
                                        {"_compile", kernel_compile, METH_VARARGS, NULL}, {"_check", kernel_check, METH_VARARGS, NULL},
                                        {"_shapes", kernel_shapes, METH_O, NULL}, {0}};
 static PyGetSetDef kernel_attributes[] = {{"name", kernel_name, NULL, "The kernel's name.", NULL},
+                                          {"_text", kernel_text, NULL, NULL, NULL},
                                           {"_module", kernel_module, NULL, NULL, NULL},
                                           {"_params", kernel_params, NULL, NULL, NULL},
                                           {"_inputs", kernel_inputs, NULL, NULL, NULL},

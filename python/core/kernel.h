@@ -96,6 +96,9 @@ void core_call_end(call *c);
 /* The same with a frame of its own, in which what is left out is not set. */
 int core_call_begin_alone(call *c);
 void core_call_end_alone(call *c);
+/* A launch: one value for each input, views of those that are known already (all others zero but for .cuda), which it releases;
+ * `how`: planes, results, with_gradient. */
+PyObject *core_kernel_run(core_kernel *k, rg_form form, PyObject **values, core_view *views, const call *how);
 /* An array of the library ends: frames that nobody uses let it go. */
 void core_frames_forget(rg_array *array);
 void core_frame_free(frame *f);

@@ -38,18 +38,58 @@ write_to_stdout(PyObject *text)
     return failed;
 }
 
+static void
+replace(PyObject **at, PyObject *now)
+{
+    Py_DECREF(*at);
+    *at = now;
+}
+
+/* A failed assert whose message has values prints \x02, the message without them, \x03, with them, \x04 before it fails. Takes these out of
+ * what is printed; of the first that the exception (or NULL) tells, it tells the values from now on. */
 static int
-flush_printed(core_queue *q)
+take_messages(PyObject **printed, PyObject *exception)
+{
+    PyObject *args = exception ? PyObject_GetAttrString(exception, "args") : NULL;
+    PyObject *said = args && PyTuple_Check(args) && PyTuple_Size(args) > 0 ? Py_NewRef(PyTuple_GetItem(args, 0)) : NULL;
+    PyErr_Clear();
+    bool told = !said || !PyUnicode_Check(said);
+    for (;;) {
+        PyObject *rest = PyObject_CallMethod(*printed, "partition", "s", "\x02");
+        PyObject *inner = rest ? PyObject_CallMethod(PyTuple_GetItem(rest, 2), "partition", "s", "\x04") : NULL;
+        PyObject *pair = inner ? PyObject_CallMethod(PyTuple_GetItem(inner, 0), "partition", "s", "\x03") : NULL;
+        bool more = pair && PyUnicode_GetLength(PyTuple_GetItem(rest, 1));
+        if (more)
+            replace(printed, PyUnicode_Concat(PyTuple_GetItem(rest, 0), PyTuple_GetItem(inner, 2)));
+        if (more && !told && PyUnicode_Contains(said, PyTuple_GetItem(pair, 0)) == 1) {
+            replace(&said, PyUnicode_Replace(said, PyTuple_GetItem(pair, 0), PyTuple_GetItem(pair, 2), 1));
+            PyObject *now = said ? PyTuple_Pack(1, said) : NULL;
+            told = !now || PyObject_SetAttrString(exception, "args", now) == 0;
+            Py_XDECREF(now);
+        }
+        Py_XDECREF(rest);
+        Py_XDECREF(inner);
+        Py_XDECREF(pair);
+        if (!more || !*printed)
+            break;
+    }
+    Py_XDECREF(args);
+    Py_XDECREF(said);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+static int
+flush_printed(core_queue *q, PyObject *exception)
 {
     if (!q->printed_length && !q->print_lost)
         return 0;
     pthread_mutex_lock(&q->printing);
     PyObject *text = PyUnicode_DecodeUTF8(q->printed, (Py_ssize_t)q->printed_length, "replace");
-    bool lost = q->print_lost;
+    bool lost = q->print_lost, messages = memchr(q->printed, '\x02', q->printed_length);
     q->printed_length = 0;
     q->print_lost = false;
     pthread_mutex_unlock(&q->printing);
-    int failed = text ? write_to_stdout(text) : -1;
+    int failed = !text || (messages && take_messages(&text, exception)) ? -1 : write_to_stdout(text);
     Py_XDECREF(text);
     if (!failed && lost)
         failed = PyErr_WarnEx(core_warning, "what a kernel printed was lost in part: no memory", 1);
@@ -118,7 +158,8 @@ core_queue_finish(core_queue *q, rg_status status)
         core_fail(status);
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
-    int failed = flush_printed(q) || core_warn() ? -1 : 0;
+    PyErr_NormalizeException(&type, &value, &trace);
+    int failed = flush_printed(q, value) || core_warn() ? -1 : 0;
     if (!type)
         return failed;
     PyErr_Clear();
@@ -176,7 +217,7 @@ queue_dealloc(PyObject *self)
     rg_queue_destroy(q->queue);
     Py_END_ALLOW_THREADS
     PyErr_Fetch(&type, &value, &trace);
-    if (flush_printed(q)) /* by launches for which nobody waited */
+    if (flush_printed(q, NULL)) /* by launches for which nobody waited */
         PyErr_WriteUnraisable(NULL);
     PyErr_Restore(type, value, trace);
     free(q->printed);
@@ -228,7 +269,7 @@ core_queue_stop(core_queue *q)
     PyErr_Fetch(&type, &value, &trace);
     PyObject *all = queues_of_thread();
     recordings -= q->recording;
-    q->recording = false;
+    q->recording = q->deferring = false;
     if (all && PyDict_GetItemWithError(all, recording_key) == (PyObject *)q && PyDict_DelItem(all, recording_key))
         PyErr_Clear();
     PyErr_Restore(type, value, trace);

@@ -357,6 +357,8 @@ graph_make(PyTypeObject *type, PyObject *args, PyObject *kw)
     }
     if (!g->recording || core_queue_record(queue))
         Py_CLEAR(g);
+    else
+        queue->deferring = true;
     return (PyObject *)g;
 }
 

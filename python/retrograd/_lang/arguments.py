@@ -92,6 +92,22 @@ def parameter(build: Build, name: str, dtype: DType, rank: int, element_shape: t
     return made
 
 
+class Captured:
+    """The array of a field or ndarray that the kernel names."""
+
+    __slots__ = ("data",)
+
+    def __init__(self, data: Data) -> None:
+        self.data = data
+
+    def __call__(self, args: tuple[Any, ...]) -> Any:
+        return self.data.array
+
+    def path(self) -> tuple[Any, ...]:
+        """The way there, for the C part."""
+        return -1, self.data, ("_array",)
+
+
 def capture(data: Data) -> Buffer:
     """The parameter for a field or ndarray that the kernel names."""
     build = current()
@@ -101,7 +117,7 @@ def capture(data: Data) -> Buffer:
     if not getattr(data, "placed", True):
         data._allocate()  # says what is missing
     build.kept.append(data)
-    made = parameter(build, _name_of(data), data.dtype, len(data.shape), data.element_shape, lambda args: data.array, data.order, data.shape, data.offset)
+    made = parameter(build, _name_of(data), data.dtype, len(data.shape), data.element_shape, Captured(data), data.order, data.shape, data.offset)
     for which, has in (("grad", data.has_grad()), ("dual", data.has_dual())):
         if has:
             made.derivatives[which] = lambda which=which: capture(getattr(data, which))  # type: ignore[misc]
@@ -122,6 +138,8 @@ def element(array: Any, index: Any) -> Place:
     """The place of an element."""
     buffer = buffer_of(array)
     assert buffer is not None
+    if buffer.rank == 0 and isinstance(index, Matrix) and len(index.entries) == 1:
+        index = ()  # of a loop over grouped(x)
     given: list[Any] = []
     for part in index if isinstance(index, tuple) else () if index is None else (index,):
         given += part.entries if isinstance(part, Matrix) else list(part) if isinstance(part, (tuple, list)) else [part]

@@ -125,6 +125,14 @@ def cast(x: Expr, dtype: DType) -> Expr:
     return x if x.dtype is dtype else Expr(current().builder.cast(dtype.code, x.value), dtype)
 
 
+def constant(x: Expr) -> Expr:
+    """The same number, without derivative: its bits were an integer on the way, which has none."""
+    if not x.dtype.is_float:
+        return x
+    b, bits = current().builder, {16: dtypes.u16, 32: dtypes.u32, 64: dtypes.u64}[x.dtype.bits]
+    return Expr(b.bitcast(x.dtype.code, b.bitcast(bits.code, x.value)), x.dtype)
+
+
 def truth(x: Any) -> Expr:
     """Whether a scalar is not 0."""
     x = lift(x)
@@ -216,6 +224,7 @@ def _integer_power(x: Expr, n: Expr) -> Expr:
     """An integer to an integer of run time, by squares in a loop; negative exponents truncate."""
     b = current()
     build = b.builder
+    n = cast(n, dtypes.i64)
     base, result, left = (b.var(name, t) for name, t in (("base", x.dtype), ("power", x.dtype), ("exponent", n.dtype)))
     build.set(base, x.value)
     build.set(result, typed(1, x.dtype).value)
