@@ -13,7 +13,7 @@ class Tape(_core.Tape):
     """A record of calls, for the gradient through all of them. Made by `tape`; a context manager.
 
     Inside the `with` block calls of kernels, and `fill` and `write` of arrays, are done and recorded. All arrays are `retrograd.array`s.
-    What they overwrite is saved where the reverse needs it. Kernels' results are not returned: write them to arrays. Calls that would not
+    What they overwrite is saved where the reverse needs it. Kernels' results are returned, and are constants. Calls that would not
     be recorded, on another device or in another queue, are refused; `pause` and functions of `call` may do anything.
     """
 

@@ -107,7 +107,7 @@ class Data:
             while whole.primal is not None:
                 whole, plane = whole.primal, plane | whole.plane
             whole.array._require(plane, 1)
-            self._array = self._array or whole.array._plane(plane)
+            self._array = whole.array._plane(plane)
             if self.plane == ADJOINT and self.dual is None:
                 self.dual = self._derivative(TANGENT, ".dual")  # has memory once it is used
         else:
