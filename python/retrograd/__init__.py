@@ -34,9 +34,11 @@ from ._lang.calls import (atomic_add, atomic_and, atomic_cas, atomic_exchange, a
 from ._lang.fields import Field, field
 from ._lang.func import Template, func, pyfunc, real_func, template
 from ._lang.functions import *  # noqa: F403
+from ._lang.random import randn, random
 from ._lang.iteration import grouped, loop_config, ndrange, static
 from ._lang.kernel import kernel
 from ._lang.layout import FieldsBuilder, Layout, axes, i, ij, ijk, ijkl, ijl, ik, ikl, il, j, jk, jkl, jl, k, kl, l, root
+from ._lang.linalg import eig, make_spd, polar_decompose, solve, svd, sym_eig
 from ._lang.matrix import Matrix, Vector
 from ._lang.ndarrays import Ndarray, ndarray
 from ._lang.oriented import data_oriented
@@ -48,6 +50,7 @@ from ._modules import Module, compile_c, load
 from ._notebook import load_ipython_extension
 from ._tapes import Graph, Tape, graph, tape
 from . import ad as ad
+from . import math as math
 from . import types as types
 
 __all__ = ["Array", "BudgetError", "CancelledError", "CompileError", "DeviceError", "Error", "FileError", "Finding", "Graph", "InvalidError",

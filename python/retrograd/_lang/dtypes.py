@@ -101,6 +101,11 @@ def of(given: Any) -> DType | None:
     return None
 
 
+def unsigned(t: DType) -> DType:
+    """The type of integers without a sign, or of bits, of the same width."""
+    return {8: u8, 16: u16, 32: u32, 64: u64}[t.bits]
+
+
 def promote(a: DType, b: DType) -> DType:
     """The type of `x + y`: floats before integers, then the wider, then the unsigned one."""
     if a is b:

@@ -8,7 +8,7 @@ from typing import Any, Callable
 
 from . import dtypes
 from . import expr as e
-from .build import OP, current
+from .build import OP, building, current
 from .dtypes import DType, promote
 from .errors import TypeError_
 from .expr import Expr
@@ -32,6 +32,12 @@ def _is_run_time(*args: Any) -> bool:
     return any(isinstance(a, Expr) for a in args)
 
 
+def _float(x: Expr, name: str) -> Expr:
+    if not x.dtype.is_float:
+        raise TypeError_(f"`{name}` takes a float, not {x.dtype}: convert it, as in {name}(float(x))")
+    return x
+
+
 # -- one operand, floats ------------------------------------------------------------------------------------------------
 
 
@@ -41,11 +47,7 @@ def float_function(name: str, op: str, host: Callable[[float], float], promotes:
     def scalar(x: Any) -> Any:
         if not isinstance(x, Expr):
             return host(x)
-        if not x.dtype.is_float:
-            if not promotes:
-                raise TypeError_(f"`{name}` takes a float, not {x.dtype}: convert it, as in {name}(float(x))")
-            x = e.cast(x, cfg.default_fp)
-        return e.unary(op, x)
+        return e.unary(op, e.cast(x, cfg.default_fp) if promotes and not x.dtype.is_float else _float(x, name))
 
     def function(x: Any) -> Any:
         return elementwise(scalar, x)
@@ -80,11 +82,19 @@ atan = float_function("atan", "atan", math.atan)
 sinh = float_function("sinh", "sinh", _guarded(math.sinh))
 cosh = float_function("cosh", "cosh", _guarded(math.cosh))
 tanh = float_function("tanh", "tanh", math.tanh)
+asinh = float_function("asinh", "asinh", math.asinh)
+acosh = float_function("acosh", "acosh", _guarded(math.acosh))
+atanh = float_function("atanh", "atanh", _guarded(math.atanh))
 exp = float_function("exp", "exp", _guarded(math.exp))
+exp2 = float_function("exp2", "exp2", _guarded(lambda x: 2.0**x))
+expm1 = float_function("expm1", "expm1", _guarded(math.expm1))
+log1p = float_function("log1p", "log1p", lambda x: math.log1p(x) if x > -1 else -math.inf if x == -1 else math.nan)
 log = float_function("log", "log", _host_log)
 log2 = float_function("log2", "log2", lambda x: _host_log(x) / math.log(2) if x > 0 else _host_log(x))
 log10 = float_function("log10", "log10", lambda x: math.log10(x) if x > 0 else _host_log(x))
 erf = float_function("erf", "erf", math.erf)
+erfc = float_function("erfc", "erfc", math.erfc)
+cbrt = float_function("cbrt", "cbrt", lambda x: math.copysign(builtins.abs(x) ** (1 / 3), x))
 sqrt = float_function("sqrt", "sqrt", _guarded(math.sqrt), promotes=True)
 rsqrt = float_function("rsqrt", "rsqrt", lambda x: 1 / math.sqrt(x) if x > 0 else math.inf if x == 0 else math.nan, promotes=True)
 
@@ -154,7 +164,7 @@ def _float_two(op: str, host: Callable[[Any, Any], Any]) -> Callable[[Any, Any],
     return scalar
 
 
-_atan2 = _float_two("atan2", math.atan2)
+_atan2, _hypot = _float_two("atan2", math.atan2), _float_two("hypot", math.hypot)
 
 
 def atan2(y: Any, x: Any) -> Any:
@@ -162,9 +172,36 @@ def atan2(y: Any, x: Any) -> Any:
     return elementwise(_atan2, y, x)
 
 
+def hypot(x: Any, y: Any) -> Any:
+    """sqrt(x * x + y * y) without overflow, elementwise."""
+    return elementwise(_hypot, x, y)
+
+
+def _pow(x: Any, y: Any) -> Any:
+    if _is_run_time(x, y):
+        return x**y
+    try:
+        result = x**y
+    except (ZeroDivisionError, OverflowError):
+        return math.inf
+    return math.nan if isinstance(result, complex) else result
+
+
 def pow(x: Any, y: Any) -> Any:
     """x ** y, elementwise."""
-    return elementwise(lambda a, b: a**b, x, y)
+    return elementwise(_pow, x, y)
+
+
+def frexp(x: Any) -> tuple[Any, Any]:
+    """The fraction f, 0 or from 1/2 to 1 in size, and the exponent n of x = f * 2**n, elementwise."""
+
+    def fraction(a: Any) -> Any:
+        return e.unary("fraction", _float(a, "frexp")) if isinstance(a, Expr) else math.frexp(a)[0]
+
+    def exponent(a: Any) -> Any:
+        return Expr(current().builder.op(OP["exponent"], _float(a, "frexp").value), dtypes.i32) if isinstance(a, Expr) else math.frexp(a)[1]
+
+    return elementwise(fraction, x), elementwise(exponent, x)
 
 
 def select(condition: Any, x: Any, y: Any) -> Any:
@@ -172,14 +209,29 @@ def select(condition: Any, x: Any, y: Any) -> Any:
     return elementwise(e.select, condition, x, y)
 
 
+def _host_quotient(x: Any, y: Any) -> Any:
+    if isinstance(x, float) or isinstance(y, float):
+        return x / y if y else math.copysign(math.inf, x) * math.copysign(1, y) if x else math.nan
+    return 0 if y == 0 else (x // y if (x < 0) == (y < 0) else -(-x // y))
+
+
+def _host_remainder(x: Any, y: Any) -> Any:
+    if isinstance(x, float) or isinstance(y, float):
+        return math.fmod(x, y) if y else math.nan
+    return x - _host_quotient(x, y) * y
+
+
+_raw_div, _raw_mod = _two("div", _host_quotient), _two("rem", _host_remainder)
+
+
 def raw_div(x: Any, y: Any) -> Any:
     """x / y as C has it: integers truncate."""
-    return elementwise(_two("div", lambda a, b: a / b if isinstance(a, float) or isinstance(b, float) else int(a / b)), x, y)
+    return elementwise(_raw_div, x, y)
 
 
 def raw_mod(x: Any, y: Any) -> Any:
     """x % y as C has it: the sign of x."""
-    return elementwise(_two("rem", math.fmod), x, y)
+    return elementwise(_raw_mod, x, y)
 
 
 # -- types --------------------------------------------------------------------------------------------------------------
@@ -197,8 +249,6 @@ def cast(x: Any, dtype: Any) -> Any:
     t = _scalar_type(dtype)
 
     def scalar(a: Any) -> Any:
-        from .build import building
-
         if building():
             return e.cast(a, t) if isinstance(a, Expr) else e.typed(a, t)
         return t.numpy.type(a).item()
@@ -211,6 +261,11 @@ def bit_cast(x: Any, dtype: Any) -> Any:
     t = _scalar_type(dtype)
 
     def scalar(a: Any) -> Any:
+        if not isinstance(a, Expr) and not building():
+            source = e.type_of(a)
+            if source.bits != t.bits:
+                raise TypeError_(f"bit_cast from {source} to {t}: the widths differ")
+            return source.numpy.type(a).view(t.numpy).item()
         a = e.lift(a)
         if a.dtype.bits != t.bits:
             raise TypeError_(f"bit_cast from {a.dtype} to {t}: the widths differ")
@@ -236,9 +291,10 @@ def bit_shr(x: Any, y: Any) -> Any:
     """x shifted right with zeros from the left."""
 
     def scalar(a: Any, b: Any) -> Any:
+        if not _is_run_time(a, b):
+            return (a & (1 << e.type_of(a).bits) - 1) >> b
         a = e.lift(a)
-        unsigned = dtypes.by_name("u" + a.dtype.name[1:])
-        return e.cast(e.apply("shr", unsigned, a, b), a.dtype)
+        return e.cast(e.apply("shr", dtypes.unsigned(a.dtype), a, b), a.dtype)
 
     return elementwise(scalar, x, y)
 
@@ -253,36 +309,36 @@ def bit_shl(x: Any, y: Any) -> Any:
     return elementwise(lambda a, b: a << b, x, y)
 
 
-def integer_function(name: str, op: str) -> Callable[[Any], Any]:
-    """A function of an integer's bits, which gives an i32."""
+def integer_function(name: str, op: str, host: Callable[[int, int], int], what: str) -> Callable[[Any], Any]:
+    """A function of an integer's bits, which gives an i32. `host`: the same of the bits as a number, and how many they are."""
 
     def scalar(x: Any) -> Any:
-        x = e.lift(x)
-        if x.dtype.is_float:
-            raise TypeError_(f"`{name}` takes an integer, not {x.dtype}")
+        t = e.type_of(x)
+        if t.is_float:
+            raise TypeError_(f"`{name}` takes an integer, not {t}")
+        if not isinstance(x, Expr):
+            return host(int(x) & (1 << t.bits) - 1, t.bits)
         return e.cast(Expr(current().builder.op(OP[op], x.value), x.dtype), dtypes.i32)
 
     def function(x: Any) -> Any:
         return elementwise(scalar, x)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"{name}(x), elementwise."
+    function.__doc__ = f"{what}, elementwise."
     return function
 
 
-popcnt = integer_function("popcnt", "popcount")
-clz = integer_function("clz", "clz")
+popcnt = integer_function("popcnt", "popcount", lambda bits, width: bits.bit_count(), "The number of bits that are set")
+clz = integer_function("clz", "clz", lambda bits, width: width - bits.bit_length(), "The number of zeros before the highest bit that is set")
+_ctz = integer_function("ffs", "ctz", lambda bits, width: (bits & -bits).bit_length() - 1 if bits else width, "The number of zeros behind the lowest bit")
 
 
 def ffs(x: Any) -> Any:
-    """The number of the lowest bit that is set, counted from 1; 0: there is none."""
+    """The number of the lowest bit that is set, counted from 1; 0: there is none. Elementwise."""
+    return elementwise(lambda a: e.select(a == 0, 0, _ctz(a) + 1), x)
 
-    def scalar(a: Any) -> Any:
-        a = e.lift(a)
-        low = Expr(current().builder.op(OP["ctz"], a.value), a.dtype)
-        return e.select(a == 0, e.typed(0, dtypes.i32), e.cast(low, dtypes.i32) + 1)
 
-    return elementwise(scalar, x)
+# -- at compile time ------------------------------------------------------------------------------------------------------
 
 
 def static_print(*args: Any) -> None:
@@ -300,6 +356,7 @@ def static_assert(condition: Any, message: str = "") -> None:
         raise CompilationError(message or "static_assert failed")
 
 
-__all__ = ["abs", "acos", "asin", "atan", "atan2", "bit_cast", "bit_sar", "bit_shl", "bit_shr", "cast", "ceil", "clz", "cos", "cosh", "erf", "exp", "ffs", "floor",
-           "log", "log10", "log2", "max", "min", "one", "popcnt", "pow", "raw_div", "raw_mod", "round", "rsqrt", "select", "sin", "sinh", "sqrt",
-           "static_assert", "static_print", "tan", "tanh", "trunc", "zero"]
+__all__ = ["abs", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "bit_cast", "bit_sar", "bit_shl", "bit_shr", "cast",
+           "cbrt", "ceil", "clz", "cos", "cosh", "erf", "erfc", "exp", "exp2", "expm1", "ffs", "floor", "frexp", "hypot", "log",
+           "log10", "log1p", "log2", "max", "min", "one", "popcnt", "pow", "raw_div", "raw_mod", "round", "rsqrt", "select",
+           "sin", "sinh", "sqrt", "static_assert", "static_print", "tan", "tanh", "trunc", "zero"]

@@ -306,6 +306,7 @@ class PythonKernel:
         b = build.builder
         with under(build):
             b.kernel_begin(self.__name__)
+            build.serial.depth = b.depth()
             b.in_rows(True)
             build.marks = None if marks is None else marks(build)
             frame = walker.frame = new_frame(walker, self.function)

@@ -109,6 +109,7 @@ class Runtime:
         self.queue: _core.Queue | None = None
         self.at_reset: list[Callable[[], None]] = []
         self.device = "cpu"
+        self.launches = 0  # of kernels that draw random numbers
 
 
 runtime = Runtime()
@@ -220,6 +221,7 @@ def reset() -> None:
     for function in runtime.at_reset:
         function()
     runtime.generation += 1
+    runtime.launches = 0
     if runtime.queue is not None:
         runtime.queue.__exit__(None, None, None)
         runtime.queue = None

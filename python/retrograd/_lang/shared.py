@@ -1,0 +1,137 @@
+"""What the iterations of a parallel loop do to variables around it."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, Iterator
+
+from .build import IDENTITY_OF
+from .errors import SyntaxError_
+from .places import LocalMatrix, Place, StructPlace, Variable
+from .scopes import Frame, targets
+
+OPERATORS = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.FloorDiv: "floordiv", ast.Mod: "mod", ast.Pow: "pow",
+             ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "xor", ast.LShift: "shl", ast.RShift: "shr"}
+SET = "set"
+
+
+class Change:
+    """A statement or call that changes a variable. `value`: what a name is set to. `base`: the node of its name."""
+
+    def __init__(self, base: ast.Name, way: str, node: Any, value: ast.expr | None = None) -> None:
+        self.base, self.way, self.node, self.value = base, way, node, value
+
+
+class Shared:
+    """A variable around a parallel loop that its iterations change: combined by `op`, or (op is None) all set to one `value`."""
+
+    def __init__(self, name: str, place: Any, op: int | None, value: ast.expr | None = None) -> None:
+        self.name, self.place, self.op, self.value = name, place, op, value
+
+    def vars(self) -> list[int]:
+        """The builder's variables."""
+        return [self.place.var] if isinstance(self.place, Variable) else list(self.place.vars)
+
+
+class Flag(Place):
+    """In the loop, a variable that iterations set: a flag of whether one did."""
+
+    def __init__(self, name: str, flag: Variable) -> None:
+        self.name, self.flag = name, flag
+
+    def load(self) -> Any:
+        raise SyntaxError_(_message(self.name))
+
+    def store(self, value: Any) -> None:
+        self.flag.store(True)
+
+
+def _base(node: Any) -> ast.Name | None:
+    """The name of what a target is a part of."""
+    while isinstance(node, (ast.Subscript, ast.Attribute)):
+        node = node.value
+    return node if isinstance(node, ast.Name) else None
+
+
+def _parts(target: Any) -> Iterator[Any]:
+    if isinstance(target, (ast.Tuple, ast.List)):
+        for t in target.elts:
+            yield from _parts(t)
+    else:
+        yield target
+
+
+def changes(body: list[ast.stmt]) -> Iterator[Change]:
+    """What statements change."""
+    for node in (n for statement in body for n in ast.walk(statement)):
+        if isinstance(node, ast.Assign):
+            for target in (t for whole in node.targets for t in _parts(whole)):
+                base = _base(target)
+                if base is not None:
+                    yield Change(base, SET, node, node.value if base is target and target in node.targets else None)
+        elif isinstance(node, ast.AugAssign):
+            base = _base(node.target)
+            if base is not None:
+                yield Change(base, OPERATORS.get(type(node.op), SET), node)
+        elif isinstance(node, ast.NamedExpr):
+            yield Change(node.target, SET, node)
+        elif isinstance(node, ast.Call) and node.args:
+            way = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            base = _base(node.args[0])
+            if way.startswith("atomic_") and base is not None:
+                yield Change(base, way[7:], node)
+
+
+def _message(name: str) -> str:
+    return (f"`{name}` is a variable of the kernel, which all iterations of the parallel loop share: they can add to it (`{name} += ...`; also -=, *=, "
+            "&=, |=, ^=, atomic_min, atomic_max), or all set it to one value, but not read it. Use a variable of the loop's body, a field, or "
+            "`loop_config(serialize=True)` before the loop, which runs it in order")
+
+
+class Race(SyntaxError_):
+    """A parallel loop whose iterations depend on each other through a variable; `node` is where."""
+
+    node: Any = None
+
+
+def _race(name: str, node: Any) -> Race:
+    race = Race(_message(name))
+    race.node = node
+    return race
+
+
+def _is_invariant(value: ast.expr | None, own: set[str]) -> bool:
+    """Whether an expression has one value in all iterations: it is of constants and of names that they do not assign."""
+    return value is not None and all(
+        n.id not in own if isinstance(n, ast.Name) else
+        isinstance(n, (ast.Constant, ast.UnaryOp, ast.BinOp, ast.operator, ast.unaryop, ast.expr_context, ast.Attribute)) for n in ast.walk(value))
+
+
+def shared(frame: Frame, node: ast.For) -> list[Shared]:
+    """The variables around a loop that its iterations change; raises Race if they cannot run in parallel."""
+    found: dict[str, list[Change]] = {}
+    for c in changes(node.body):
+        found.setdefault(c.base.id, []).append(c)
+    index = set(targets(node.target))
+    inside = [n for s in node.body for n in ast.walk(s)]
+    own = index | {n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    declared = {n.target.id for n in inside if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)}
+    result = []
+    for name, all_of in found.items():
+        place = frame.local(name)
+        if name in index | declared or not isinstance(place, (Variable, LocalMatrix, StructPlace)):
+            continue
+        bases = {id(c.base) for c in all_of}
+        read = next((n for n in inside if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load) and id(n) not in bases), None)
+        if read is not None:
+            raise _race(name, read)
+        values = {ast.dump(c.value) if c.value is not None else "" for c in all_of}
+        if all(c.way == SET for c in all_of) and len(values) == 1 and _is_invariant(all_of[0].value, own):
+            result.append(Shared(name, place, None, all_of[0].value))
+            continue
+        ops = {IDENTITY_OF.get(c.way) for c in all_of}
+        op = next(iter(ops))
+        if len(ops) != 1 or op is None or isinstance(place, StructPlace) or isinstance(place, LocalMatrix) and place.array is not None:
+            raise _race(name, next(c.node for c in all_of if c.way == SET or len(ops) == 1 or c is all_of[-1]))
+        result.append(Shared(name, place, op))
+    return result
