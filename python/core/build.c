@@ -145,12 +145,14 @@ takes(const char *name, Py_ssize_t given, Py_ssize_t least, Py_ssize_t most)
 static PyObject *
 builder_make(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
-    static char *names[] = {"no_contraction", "native_math", "fast_math", "checked", "deterministic", NULL};
-    int flags[5] = {0};
-    if (!PyArg_ParseTupleAndKeywords(args, kw, "|$ppppp:Builder", names, &flags[0], &flags[1], &flags[2], &flags[3], &flags[4]))
+    static char *names[] = {"no_contraction", "native_math", "fast_math", "checked", "deterministic", "in_order", "cache", NULL};
+    int flags[6] = {0};
+    const char *cache = "";
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "|$pppppps:Builder", names, &flags[0], &flags[1], &flags[2], &flags[3], &flags[4], &flags[5],
+                                     &cache))
         return NULL;
     rg_module_desc desc = RG_DESC(rg_module_desc, .no_contraction = flags[0], .native_math = flags[1], .fast_math = flags[2], .checked = flags[3],
-                                  .deterministic = flags[4], .log = core_hear);
+                                  .deterministic = flags[4], .log = core_hear, .cache = rg_str_of(cache));
     allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
     PyObject *self = alloc(type, 0);
     rg_status status = self ? rg_builder_create(&desc, &BUILDER(self)) : RG_OK;
@@ -158,6 +160,8 @@ builder_make(PyTypeObject *type, PyObject *args, PyObject *kw)
         Py_DECREF(self);
         return core_fail(status);
     }
+    if (self)
+        rg_build_in_order(BUILDER(self), flags[5]);
     return self;
 }
 

@@ -70,8 +70,8 @@ PyInit__core(void)
         return Py_NewRef(made);
     PyObject *module = PyModule_Create(&definition);
     if (module && core_add_errors(module) == 0 && core_add_interrupts() == 0 && core_add_devices(module) == 0 &&
-        core_add_queues(module) == 0 && core_add_arrays(module) == 0 && core_add_kernels(module) == 0 &&
-        core_add_builder(module) == 0 && core_add_records(module) == 0 && core_add_xla(module) == 0 &&
+        core_add_queues(module) == 0 && core_add_arrays(module) == 0 && core_add_kernels(module) == 0 && core_add_dispatch(module) == 0 &&
+        core_add_builder(module) == 0 && core_add_cache(module) == 0 && core_add_records(module) == 0 && core_add_xla(module) == 0 &&
         PyModule_AddStringConstant(module, "version", rg_version()) == 0)
         return made = Py_NewRef(module);
     Py_XDECREF(module);

@@ -17,6 +17,7 @@ from .build import Build
 from .data import Data, element_of, unwrap
 from .dtypes import DType
 from .errors import RuntimeTypeError
+from .guards import MEMORY, SAME, SIGNATURE, Guard, Path, guard
 from .ndarrays import Ndarray
 from .parameters import At, Getter, Parameter
 from .runtime import runtime
@@ -78,7 +79,7 @@ class ArrayParameter(Parameter):
         if is_tensor(value):
             grad = bool(value.requires_grad)
             found = self._memory(_name_of(value.dtype), tuple(value.shape), value.is_contiguous(), False, grad)
-            return "torch", *found, grad and self.type.needs_grad is not False, value.is_cuda
+            return "torch", *found, grad, value.is_cuda
         raise RuntimeTypeError(f"argument '{self.name}' takes an array, not {e.describe(value)}" + (
             "; annotate it with `template()` to take fields, or with `rg.Tensor` to take both" if isinstance(value, Data) else ""))
 
@@ -130,31 +131,43 @@ class ArrayParameter(Parameter):
         return made
 
     def _of_ndarray(self, build: Build, at: At, value: Ndarray) -> Buffer:
-        made = parameter(build, self.name, value.dtype, len(value.shape), value.element_shape, Getter(at, _array), value.order)
+        made = parameter(build, self.name, value.dtype, len(value.shape), value.element_shape, Getter(at, _array, ("_array",)), value.order)
         made.constant = self.type.needs_grad is False
         for which in ("grad", "dual"):
             if getattr(value, which) is not None:
-                made.derivatives[which] = self._companion(build, made, which, at, lambda v, which=which: getattr(v, which).array)  # type: ignore[misc]
+                made.derivatives[which] = self._companion(build, made, at, which, lambda v, which=which: getattr(v, which).array,  # type: ignore[misc]
+                                                          (which, "_array"))
         return made
 
     def _of_memory(self, build: Build, at: At, value: Any) -> Buffer:
         kind, name, element, order, *more = self.key(value)
-        grad = bool(more and more[0])
+        grad = bool(more and more[0]) and self.type.needs_grad is not False
         on_gpu = bool(more and more[1])
         getter: Getter
         if on_gpu != runtime.device.startswith("cuda") or not on_gpu and _core.device(runtime.device).own_memory:
             getter = CopiedGetter(at, grad)
         elif grad:
-            getter = TensorGetter(at, lambda v: (tensor_adjoint(v), v.detach())[1])
+            getter = TensorGetter(at, _with_zeros)
         else:
-            getter = Getter(at, _detached if kind == "torch" else _itself if order == tuple(range(len(order))) else np.transpose)
+            rows = order == tuple(range(len(order)))
+            getter = Getter(at, _with_zeros if more and more[0] else _detached if kind == "torch" else _itself if rows else np.transpose, () if rows else None)
         made = parameter(build, self.name, dtypes.by_name(name), len(order), element, getter, order)
         if grad:
-            made.derivatives["grad"] = self._companion(build, made, "grad", at, tensor_adjoint)
+            made.derivatives["grad"] = self._companion(build, made, at, "grad", tensor_adjoint)
         return made
 
-    def _companion(self, build: Build, of: Buffer, which: str, at: At, take: Callable[[Any], Any]) -> Callable[[], Buffer]:
-        return lambda: parameter(build, f"{self.name}_{which}", of.dtype, of.rank, of.element_shape, Getter(at, take), of.order)
+    def _companion(self, build: Build, of: Buffer, at: At, which: str, take: Callable[[Any], Any], names: Any = None) -> Callable[[], Buffer]:
+        return lambda: parameter(build, f"{self.name}_{which}", of.dtype, of.rank, of.element_shape, Getter(at, take, names), of.order)
+
+    # -- by what it is known again --------------------------------------------------------------------------------------
+
+    def guards(self, at: Path, value: Any) -> list[Guard] | None:
+        if isinstance(unwrap(value), Ndarray):
+            return [guard(at, SIGNATURE, unwrap(value).signature)]
+        name, element, order, *more = self.key(value)[1:]
+        if more and more[1] or order != tuple(range(len(order))):
+            return None
+        return [guard(at, MEMORY, type(value), dtypes.by_name(name).code, len(order) + len(element), element)]
 
 
 class AnyArrayParameter(ArrayParameter):
@@ -171,6 +184,12 @@ class AnyArrayParameter(ArrayParameter):
             return inner
         return super().declare(build, at, inner)
 
+    def guards(self, at: Path, value: Any) -> list[Guard] | None:
+        inner = unwrap(value)
+        if isinstance(inner, Data) and not isinstance(inner, Ndarray):
+            return [guard(at, SAME, value)]
+        return super().guards(at, value)
+
 
 # -- what the library takes ----------------------------------------------------------------------------------------------
 
@@ -181,6 +200,11 @@ def _array(value: Any) -> Any:
 
 def _itself(value: Any) -> Any:
     return value
+
+
+def _with_zeros(value: Any) -> Any:
+    tensor_adjoint(value)  # is there from the first launch on
+    return value.detach()
 
 
 def _detached(value: Any) -> Any:

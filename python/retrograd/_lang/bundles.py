@@ -7,6 +7,7 @@ from typing import Any
 from . import expr as e
 from .build import Build
 from .errors import RuntimeTypeError
+from .guards import OF_TYPE, Guard, Path, guard
 from .parameters import At, Parameter
 
 
@@ -25,6 +26,15 @@ class BundleParameter(Parameter):
     def declare(self, build: Build, at: At, value: Any) -> Any:
         return Bundle(self, build, at, value)
 
+    def guards(self, at: Path, value: Any) -> list[Guard] | None:
+        found = [guard(at, OF_TYPE, type(value))]
+        for name, p in self.members.items():
+            more = p.guards(at.member(name), getattr(value, name))
+            if more is None:
+                return None
+            found += more
+        return found
+
 
 class Bundle:
     """A dataclass in a kernel. Its members become arguments of the kernel where it uses them."""
@@ -40,5 +50,6 @@ class Bundle:
         if member is None:
             return getattr(self._of.type, name).__get__(self)
         at = self._at
-        made = self.__dict__[name] = member.declare(self._build, lambda args: getattr(at(args), name), getattr(self._value, name))
+        made = self.__dict__[name] = member.declare(self._build, at.member(name) if isinstance(at, Path) else lambda args: getattr(at(args), name),
+                                                       getattr(self._value, name))
         return made

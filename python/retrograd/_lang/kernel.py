@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import inspect
-from operator import itemgetter
+import weakref
 from typing import Any, Callable
 
 import numpy as np
 
+from .. import _core
 from .._arrays import Array
 from .._kernels import FORWARD, VJP
 from .._kernels import Kernel as CompiledKernel
@@ -18,6 +19,7 @@ from .annotations import parameters_of
 from .array_parameters import CopiedGetter, TensorGetter
 from .build import Build, under
 from .errors import CompilationError, RuntimeTypeError, SyntaxError_, TypeError_, locate
+from .guards import Path, entry_of
 from .func import Returns, converter, early, new_frame, resolve
 from .launching import launching
 from .matrix import Matrix
@@ -72,6 +74,7 @@ class Compiled:
         self.copied = [(k, g, w) for k, (g, w) in enumerate(zip(self.getters, self.written)) if isinstance(g, CopiedGetter)]
         self.in_place = [k for k, p in enumerate(self.params) if p.written and p.read]
         self.left: Any = None  # what the last launch left in them
+        self.entered = False  # the C part knows the arguments, or never will
         self.refused: dict[Any, CompilationError] = {}  # by which arrays have adjoints: why there is no reverse behind the launch
 
     def inputs(self, args: tuple[Any, ...], again: bool = False) -> tuple[Any, ...]:
@@ -143,7 +146,19 @@ class Bound(dict["PythonKernel", "PythonKernel"]):
         return Bound, ()
 
 
-class PythonKernel:
+_known: weakref.WeakSet[PythonKernel] = weakref.WeakSet()  # those that have compiled something
+
+
+def _free_all() -> None:
+    for kernel in list(_known):
+        kernel._free()
+    _known.clear()
+
+
+runtime.at_reset.append(_free_all)
+
+
+class PythonKernel(_core.Dispatch):
     """A kernel in Python, compiled at its first call for each types of arguments. Made by `kernel`.
 
     Examples
@@ -198,11 +213,19 @@ class PythonKernel:
 
     # -- launches ------------------------------------------------------------------------------------------------------
 
-    def __call__(self, *args: Any, **named: Any) -> Any:
+    def _call(self, *args: Any, **named: Any) -> Any:
+        """A call that is not like an earlier one."""
         args = self.arguments(args, named)
         if launching.handlers:
             return launching.handlers[-1].launch(self, args)
-        return self.compile(args).run(args)
+        compiled = self.compile(args)
+        result = compiled.run(args)
+        if not compiled.entered:
+            compiled.entered = True
+            entry = entry_of(self.parameters, args, compiled)
+            if entry is not None:
+                self._enter(entry)
+        return result
 
     def grad(self, *args: Any, **named: Any) -> None:
         """The reverse of one launch, from the arrays as they stand.
@@ -279,13 +302,18 @@ class PythonKernel:
             raise TypeError_(f"kernel {self.__name__} takes {len(parameters)} arguments, not {len(args)}" + (f" (missing: {', '.join(missing)})" if missing else ""))
         return args
 
+    def _free(self) -> None:
+        """Forget what is compiled."""
+        self.compiled.clear()
+        self._forget()
+        self._parameters = None  # what `float` and `int` mean may change
+
     # -- compilation ---------------------------------------------------------------------------------------------------
 
     def compile(self, args: tuple[Any, ...]) -> Compiled:
         """The kernel for arguments of these types."""
         if self.generation != runtime.generation:
-            self.compiled.clear()
-            self._parameters = None  # what `float` and `int` mean may have changed
+            self._free()
             self.generation = runtime.generation
         try:
             key: Any = tuple([p.key(a) for p, a in zip(self.parameters, args)])
@@ -297,6 +325,7 @@ class PythonKernel:
         if found is None:
             need_init()
             found = self.compiled[key] = self._compile(args)
+            _known.add(self)
         return found
 
     def _compile(self, args: tuple[Any, ...], marks: Any = None) -> Compiled:
@@ -314,7 +343,7 @@ class PythonKernel:
                 frame.scopes[0][next(iter(inspect.signature(self.function).parameters))] = self.owner
                 build.kept.append(self.owner)
             for k, (p, a) in enumerate(zip(self.parameters, args)):
-                frame.scopes[0][p.name] = p.declare(build, itemgetter(k), a)
+                frame.scopes[0][p.name] = p.declare(build, Path(k), a)
                 frame.immutable.add(p.name)
             depth = b.depth()
             label = b.block() if early(frame.source.tree) else None

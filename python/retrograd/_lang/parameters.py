@@ -14,6 +14,7 @@ from .data import unwrap
 from .dtypes import DType
 from .errors import RuntimeTypeError
 from .expr import Expr
+from .guards import EQUAL, INTEGER, REAL, SAME, TRUTH, Guard, Path, guard
 from .matrix import Matrix, MatrixType
 from .structs import Struct, StructType
 
@@ -21,15 +22,22 @@ At = Callable[[tuple[Any, ...]], Any]  # from the arguments of a launch to the v
 
 
 class Getter:
-    """From the arguments of a launch to what the library takes for a parameter."""
+    """From the arguments of a launch to what the library takes for a parameter.
 
-    __slots__ = ("at", "take")
+    `names`: the attributes that lead there from the value, if that is all.
+    """
 
-    def __init__(self, at: At, take: Callable[[Any], Any]) -> None:
-        self.at, self.take = at, take
+    __slots__ = ("at", "take", "names")
+
+    def __init__(self, at: At, take: Callable[[Any], Any], names: tuple[str, ...] | None = None) -> None:
+        self.at, self.take, self.names = at, take, names
 
     def __call__(self, args: tuple[Any, ...]) -> Any:
         return self.take(self.at(args))
+
+    def path(self) -> tuple[Any, ...] | None:
+        """The way there, for the C part; None: Python goes it."""
+        return (self.at.index, None, self.at.names + self.names) if self.names is not None and isinstance(self.at, Path) else None
 
 
 class Parameter:
@@ -45,6 +53,10 @@ class Parameter:
     def declare(self, build: Build, at: At, value: Any) -> Any:
         """What the parameter's name means in the kernel under construction."""
         raise NotImplementedError
+
+    def guards(self, at: Path, value: Any) -> list[Guard] | None:
+        """Checks that only values with the same key pass; None: Python compares keys."""
+        return None
 
 
 class ScalarParameter(Parameter):
@@ -76,8 +88,12 @@ class ScalarParameter(Parameter):
         t = self.dtype
         name = build.unique(self.name)
         handle = build.builder.scalar(name, t.code)
-        build.inputs.append((name, Getter(at, wrapped(t))))
+        build.inputs.append((name, Getter(at, wrapped(t), ())))
         return Expr(handle, t)
+
+    def guards(self, at: Path, value: Any) -> list[Guard] | None:
+        t = self.dtype
+        return [guard(at, REAL if t.is_float else TRUTH if t.kind == "b" else INTEGER, None, t.code)]
 
 
 def wrapped(t: DType) -> Callable[[Any], Any]:
@@ -157,3 +173,8 @@ class TemplateParameter(Parameter):
     def declare(self, build: Build, at: At, value: Any) -> Any:
         build.kept.append(value)  # its address, or those of its members, are in the key
         return unwrap(value)
+
+    def guards(self, at: Path, value: Any) -> list[Guard] | None:
+        if isinstance(value, tuple) or dataclasses.is_dataclass(value) and not isinstance(value, type):
+            return None
+        return [guard(at, EQUAL if isinstance(value, (int, float, str, bytes, type(None), np.generic)) else SAME, value)]
