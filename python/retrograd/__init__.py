@@ -34,14 +34,14 @@ from ._lang.calls import (atomic_add, atomic_and, atomic_cas, atomic_exchange, a
 from ._lang.fields import Field, field
 from ._lang.func import Template, func, pyfunc, real_func, template
 from ._lang.functions import *  # noqa: F403
-from ._lang.random import randn, random
-from ._lang.iteration import grouped, loop_config, ndrange, static
+from ._lang.iteration import assume_in_range, block_local, cache_read_only, grouped, loop_config, ndrange, no_activate, static
 from ._lang.kernel import kernel
 from ._lang.layout import FieldsBuilder, Layout, axes, i, ij, ijk, ijkl, ijl, ik, ikl, il, j, jk, jkl, jl, k, kl, l, root
 from ._lang.linalg import eig, make_spd, polar_decompose, solve, svd, sym_eig
 from ._lang.matrix import Matrix, Vector
 from ._lang.ndarrays import Ndarray, ndarray
 from ._lang.oriented import data_oriented
+from ._lang.random import randn, random
 from ._lang.runtime import (amdgpu, arm64, cfg, cpu, cuda, extension, gpu, init, is_arch_supported, is_extension_supported, metal, reset, simt,
                             sync, vulkan, x64)
 from ._lang.structs import Struct, dataclass

@@ -10,12 +10,12 @@ from typing import Any, Callable
 
 from . import dtypes
 from . import expr as e
-from .errors import CompilationError, SyntaxError_, TypeError_
+from .errors import CompilationError, SyntaxError_, TypeError_, locate
 from .functions import cast
 from .matrix import Matrix, MatrixType
 from .places import Place, either, is_value, local, same_type
 from .scopes import Frame
-from .source import source_of
+from .source import Source, source_of
 from .structs import StructType
 
 
@@ -81,12 +81,14 @@ class Returns:
             assert self.way is not None
             self.way.store(k)
 
-    def result(self, left: bool, name: str) -> Any:
+    def result(self, left: bool, source: Source) -> Any:
         """The value after the function's end. `left`: whether each way through it ends with a return."""
         if not self.ways:
             return self.value
         if not left:
-            raise CompilationError(f"`{name}` returns a value on some ways through it, and none on others: add a return at its end")
+            name = source.tree.name
+            raise locate(CompilationError(f"`{name}` returns a value on some ways through it, and none on others: add a return at its end"),
+                         source.place(source.tree))
         values = [p.load() for p in self.ways[0]]
         for k, way in enumerate(self.ways[1:], 1):
             assert self.way is not None
@@ -205,7 +207,7 @@ class Func:
             left = walker.statements(frame.source.tree.body)
             if label is not None:
                 b.end()
-            return frame.returns.result(left, self.__name__)
+            return frame.returns.result(left, frame.source)
         finally:
             walker.static = static
             walker.frame = caller

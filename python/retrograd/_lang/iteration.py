@@ -105,6 +105,23 @@ def static(*args: Any) -> Any:
     return args[0] if len(args) == 1 else args
 
 
+def _hint(name: str) -> Any:
+    def hint(*args: Any) -> None:
+        pass
+
+    hint.__name__ = hint.__qualname__ = name
+    hint.__doc__ = "A hint, which has no effect."
+    return hint
+
+
+block_local, cache_read_only, no_activate = _hint("block_local"), _hint("cache_read_only"), _hint("no_activate")
+
+
+def assume_in_range(value: Any, base: Any, low: int, high: int) -> Any:
+    """The value; that it is from base + low to base + high is a hint, which has no effect."""
+    return value
+
+
 def loop_config(*, serialize: bool = False, parallelize: int | None = None, block_dim: int | None = None, block_dim_adaptive: bool = True,
                 name: str = "") -> None:
     """Of the next loop: `serialize=True` runs it in order, on one thread; the others are hints."""

@@ -352,7 +352,7 @@ class PythonKernel(_core.Dispatch):
             left = walker.statements(frame.source.tree.body)
             if label is not None:
                 b.end()
-            value = frame.returns.result(left, self.__name__)
+            value = frame.returns.result(left, frame.source)
             result = Result()
             build_result = None if value is None else result.take(value)
             if value is None and annotation not in (inspect.Signature.empty, None):

@@ -10,10 +10,11 @@ import numpy as np
 
 from . import dtypes
 from . import expr as e
-from .build import building
+from .build import building, current
 from .dtypes import DType
 from .errors import IndexError_, TypeError_
 from .expr import Expr
+from .runtime import cfg
 
 SWIZZLES = ("xyzw", "rgba", "stpq", "uvw")
 
@@ -177,6 +178,7 @@ class Matrix:
         axis = next(k for k, i in enumerate(at) if isinstance(i, Expr))
         from .functions import select
 
+        check_index(at[axis], axis, self.shape)
         result = self[at[:axis] + (self.shape[axis] - 1,) + at[axis + 1 :]]
         for k in reversed(range(self.shape[axis] - 1)):
             result = select(at[axis] == k, self[at[:axis] + (k,) + at[axis + 1 :]], result)
@@ -441,6 +443,14 @@ def _filled(dt: Any, n: int, m: int | None, entry: Callable[[int, int], int]) ->
         raise TypeError_(f"{dt!r} is not a scalar type")
     values = [entry(i, j) for i in range(n) for j in range(m or 1)]
     return Matrix.of([t(v) for v in values], (n,) if m is None else (n, m))
+
+
+def check_index(i: Any, axis: int, shape: tuple[int, ...]) -> None:
+    """In debug mode: the kernel compares an index of run time with the shape of a vector or matrix."""
+    if cfg.checked and isinstance(i, Expr):
+        from .text import Text
+
+        Text(["index ", (i, ""), f" leaves axis {axis} of a local value of shape {shape}"]).emit_assert(current().builder, (i >= 0) & (i < shape[axis]))
 
 
 def total(values: Any) -> Any:

@@ -15,7 +15,7 @@ from .expr import Expr
 from .functions import max as greatest
 from .functions import min as least
 from .functions import select
-from .matrix import Matrix, swizzle
+from .matrix import Matrix, check_index, swizzle
 from .structs import Struct
 
 UPDATES: dict[str, Callable[[Any, Any], Any]] = {
@@ -171,7 +171,13 @@ class MatrixPlace(Place):
 
     def chosen(self, at: Expr, index: tuple[Any, ...]) -> Place:
         """The entry at a position of run time: in all, and by axis."""
+        self.check(index)
         return Chosen(self, at)
+
+    def check(self, index: tuple[Any, ...]) -> None:
+        """In debug mode: the kernel compares indices with the shape."""
+        for axis, i in enumerate(index):
+            check_index(i, axis, self.shape)
 
     def load(self) -> Matrix:
         return Matrix.of([self.entry(k).load() for k in range(self.count)], self.shape)
@@ -240,6 +246,7 @@ class LocalMatrix(MatrixPlace):
         return Variable(self.vars[k], self.dtype) if self.array is None else ArrayEntry(self.array, self.dtype, k)
 
     def chosen(self, at: Expr, index: tuple[Any, ...]) -> Place:
+        self.check(index)
         return Chosen(self, at) if self.array is None else ArrayEntry(self.array, self.dtype, at)
 
 

@@ -30,7 +30,18 @@ class Shared:
 
     def vars(self) -> list[int]:
         """The builder's variables."""
-        return [self.place.var] if isinstance(self.place, Variable) else list(self.place.vars)
+        return _vars(self.place)
+
+
+def _vars(place: Any) -> list[int]:
+    if isinstance(place, StructPlace):
+        return [v for member in place.members.values() for v in _vars(member)]
+    return [place.var] if isinstance(place, Variable) else list(place.vars)
+
+
+def _is_array(place: Any) -> bool:
+    """Whether the builder has it as an array, which no reduction makes."""
+    return any(map(_is_array, place.members.values())) if isinstance(place, StructPlace) else getattr(place, "array", None) is not None
 
 
 class Flag(Place):
@@ -131,7 +142,7 @@ def shared(frame: Frame, node: ast.For) -> list[Shared]:
             continue
         ops = {IDENTITY_OF.get(c.way) for c in all_of}
         op = next(iter(ops))
-        if len(ops) != 1 or op is None or isinstance(place, StructPlace) or isinstance(place, LocalMatrix) and place.array is not None:
+        if len(ops) != 1 or op is None or _is_array(place):
             raise _race(name, next(c.node for c in all_of if c.way == SET or len(ops) == 1 or c is all_of[-1]))
         result.append(Shared(name, place, op))
     return result
