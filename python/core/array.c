@@ -407,6 +407,29 @@ array_put(PyObject *self, PyObject *args)
     return end(q, status);
 }
 
+typedef struct opening {
+    rg_queue *queue;
+    rg_array *array;
+    void *memory;
+} opening;
+
+static rg_status
+open_to_write(void *user)
+{
+    opening *o = user;
+    return rg_array_map(o->queue, o->array, RG_PRIMAL, true, &o->memory);
+}
+
+/* Others may write the values from now on, and nobody is told: tapes compare checksums. The device shares the host's memory. */
+static PyObject *
+array_expose(PyObject *self, PyObject *unused)
+{
+    core_array *a = (core_array *)self;
+    core_queue *q = begin(a);
+    opening o = {q ? q->queue : NULL, a->array, NULL};
+    return q ? end(q, core_run(q, open_to_write, &o)) : NULL;
+}
+
 static PyObject *
 array_write(PyObject *self, PyObject *other)
 {
@@ -704,6 +727,7 @@ static PyMethodDef methods[] = {{"_plane", array_plane, METH_O, NULL},
                                 {"_write", array_write, METH_O, NULL},
                                 {"_put", array_put, METH_VARARGS, NULL},
                                 {"_require", array_require, METH_VARARGS, NULL},
+                                {"_expose", array_expose, METH_NOARGS, NULL},
                                 {"_attach", array_attach, METH_VARARGS, NULL},
                                 {"_copy_from", array_copy_from, METH_O, NULL},
                                 {"fill", array_fill, METH_O, "fill($self, value, /)\n--\n\nSet every element, in all directions."},

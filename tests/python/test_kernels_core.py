@@ -162,7 +162,7 @@ class Launches(unittest.TestCase):
                 np.testing.assert_array_equal(np.asarray(x), 2 * np.arange(4))
         with self.assertRaisesRegex(ValueError, "ndim"):
             double(np.zeros((2, 2)), np.zeros(4))
-        with self.assertRaisesRegex(ValueError, "non contiguous"):
+        with self.assertRaisesRegex(ValueError, "Non contiguous"):
             double(np.zeros(8)[::2], np.zeros(4))
         fixed = np.zeros(4)
         fixed.flags.writeable = False

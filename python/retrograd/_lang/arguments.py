@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any, Callable
 
 from . import dtypes
@@ -15,10 +16,8 @@ from .functions import min as least
 from .data import Data
 from .iteration import Grouped
 from .matrix import Matrix
+from .parameters import Getter
 from .places import Element, ElementMatrix, Place
-
-Getter = Callable[[tuple[Any, ...]], Any]  # from the arguments of a launch to what the library takes
-
 
 class Buffer:
     """An array parameter of the kernel.
@@ -77,7 +76,7 @@ class Buffer:
         return self.shape
 
 
-def parameter(build: Build, name: str, dtype: DType, rank: int, element_shape: tuple[int, ...], getter: Getter, order: tuple[int, ...] | None = None,
+def parameter(build: Build, name: str, dtype: DType, rank: int, element_shape: tuple[int, ...], getter: Callable[..., Any], order: tuple[int, ...] | None = None,
               extents: Any = None, offset: tuple[int, ...] | None = None) -> Buffer:
     """A new array parameter."""
     if rank + len(element_shape) > 8:
@@ -117,9 +116,17 @@ def capture(data: Data) -> Buffer:
     if not getattr(data, "placed", True):
         data._allocate()  # says what is missing
     build.kept.append(data)
-    made = parameter(build, _name_of(data), data.dtype, len(data.shape), data.element_shape, Captured(data), data.order, data.shape, data.offset)
+    at = build.reads.arrays.get(id(data))
+    if at is None:
+        getter: Any = Captured(data)
+        extents: Any = data.shape
+    else:
+        getter, extents = Getter(at, attrgetter("array"), ("_array",)), None
+    made = parameter(build, _name_of(data), data.dtype, len(data.shape), data.element_shape, getter, data.order, extents, data.offset)
     for which, has in (("grad", data.has_grad()), ("dual", data.has_dual())):
         if has:
+            if at is not None:
+                build.reads.arrays[id(getattr(data, which))] = at.member(which)
             made.derivatives[which] = lambda which=which: capture(getattr(data, which))  # type: ignore[misc]
     build.captured[id(data)] = made
     return made

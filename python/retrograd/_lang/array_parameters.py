@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
+import warnings
 from typing import Any, Callable
 
 import numpy as np
@@ -75,13 +76,16 @@ class ArrayParameter(Parameter):
                 self.fits.add(value.signature)
             return value.signature
         if isinstance(value, np.ndarray):
-            return "numpy", *self._memory(value.dtype, value.shape, value.flags.c_contiguous, value.flags.f_contiguous, False)
+            return "numpy", *self._memory("numpy arrays", value.dtype, value.shape, value.flags.c_contiguous, value.flags.f_contiguous, False)
         if is_tensor(value):
             grad = bool(value.requires_grad)
-            found = self._memory(_name_of(value.dtype), tuple(value.shape), value.is_contiguous(), False, grad)
+            found = self._memory("tensors", _name_of(value.dtype), tuple(value.shape), value.is_contiguous(), False, grad)
             return "torch", *found, grad, value.is_cuda
         raise RuntimeTypeError(f"argument '{self.name}' takes an array, not {e.describe(value)}" + (
             "; annotate it with `template()` to take fields, or with `rg.Tensor` to take both" if isinstance(value, Data) else ""))
+
+    def arrays(self, value: Any) -> list[Any]:
+        return [unwrap(value)]
 
     def _refuse(self, why: str) -> ValueError:
         return ValueError(f"Invalid value for argument '{self.name}' ({self.type}): {why}")
@@ -100,7 +104,7 @@ class ArrayParameter(Parameter):
         if t.needs_grad and not grad:
             raise self._refuse("required needs_grad=True, but the array has no adjoint")
 
-    def _memory(self, dtype: Any, shape: tuple[int, ...], contiguous: bool, columns: bool, grad: bool) -> tuple[str, tuple[int, ...], tuple[int, ...]]:
+    def _memory(self, what: str, dtype: Any, shape: tuple[int, ...], contiguous: bool, columns: bool, grad: bool) -> tuple[str, tuple[int, ...], tuple[int, ...]]:
         """Type of the elements, their shape, and the order of the axes, of an array that others made."""
         try:
             found = dtypes.by_numpy(dtype)
@@ -115,7 +119,7 @@ class ArrayParameter(Parameter):
         rank = len(shape) - count
         self._check(found, shape[rank:], rank, grad)
         if not contiguous and (not columns or count):
-            raise self._refuse("non contiguous arrays are not supported, pass a contiguous copy")
+            raise self._refuse(f"Non contiguous {what} are not supported, pass a contiguous copy")
         return found.name, shape[rank:], tuple(range(rank)) if contiguous else tuple(reversed(range(rank)))
 
     # -- what it is in the kernel ---------------------------------------------------------------------------------------
@@ -125,6 +129,7 @@ class ArrayParameter(Parameter):
         known = build.captured.get(id(value))
         if known is not None:  # the same array for two arguments
             return known
+        build.reads.watch(value, at)
         made = self._of_ndarray(build, at, value) if isinstance(value, Ndarray) else self._of_memory(build, at, value)
         made.clamped = self.type.boundary == "clamp"
         build.captured[id(value)] = made
@@ -171,24 +176,28 @@ class ArrayParameter(Parameter):
 
 
 class AnyArrayParameter(ArrayParameter):
-    """A field, an ndarray, or a tensor of either kind, which each call decides."""
+    """A field, an ndarray, a tensor of either kind, or None, which each call decides."""
 
     def key(self, value: Any) -> Any:
-        inner = unwrap(value)
-        return id(inner) if isinstance(inner, Data) and not isinstance(inner, Ndarray) else super().key(inner)
+        return id(unwrap(value)) if is_fixed(value) else super().key(value)
+
+    def arrays(self, value: Any) -> list[Any]:
+        return [] if is_fixed(value) else super().arrays(value)
 
     def declare(self, build: Build, at: At, value: Any) -> Any:
-        inner = unwrap(value)
-        if isinstance(inner, Data) and not isinstance(inner, Ndarray):
-            build.kept.append(inner)
-            return inner
-        return super().declare(build, at, inner)
+        if not is_fixed(value):
+            return super().declare(build, at, value)
+        build.kept.append(unwrap(value))
+        return unwrap(value)
 
     def guards(self, at: Path, value: Any) -> list[Guard] | None:
-        inner = unwrap(value)
-        if isinstance(inner, Data) and not isinstance(inner, Ndarray):
-            return [guard(at, SAME, value)]
-        return super().guards(at, value)
+        return [guard(at, SAME, value)] if is_fixed(value) else super().guards(at, value)
+
+
+def is_fixed(value: Any) -> bool:
+    """Whether a kernel knows it by identity."""
+    inner = unwrap(value)
+    return inner is None or isinstance(inner, Data) and not isinstance(inner, Ndarray)
 
 
 # -- what the library takes ----------------------------------------------------------------------------------------------
@@ -226,10 +235,16 @@ def tensor_adjoint(value: Any) -> Any:
     """A tensor's gradient; zeros are made where there is none."""
     if not value.requires_grad:
         return None
-    if value.grad is None:
-        import torch
+    if not value.is_leaf:  # torch warns of those who ask for its gradient
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return _gradient(value)
+    return _gradient(value)
 
-        value.grad = torch.zeros_like(value)
+
+def _gradient(value: Any) -> Any:
+    if value.grad is None:
+        value.grad = sys.modules["torch"].zeros_like(value)
     return value.grad
 
 

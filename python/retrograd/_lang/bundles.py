@@ -23,6 +23,9 @@ class BundleParameter(Parameter):
             raise RuntimeTypeError(f"argument '{self.name}' is a {self.type.__name__}, and cannot take {e.describe(value)}")
         return tuple([p.key(getattr(value, name)) for name, p in self.members.items()])
 
+    def arrays(self, value: Any) -> list[Any]:
+        return [a for name, p in self.members.items() for a in p.arrays(getattr(value, name))]
+
     def declare(self, build: Build, at: At, value: Any) -> Any:
         return Bundle(self, build, at, value)
 

@@ -56,7 +56,10 @@ def entries_of(value: Any, dtype: DType, shape: tuple[int, ...]) -> np.ndarray[A
     """What is stored to an element: a scalar for all its entries, or a value of its shape."""
     if isinstance(value, (Matrix, list, tuple)):
         value = Matrix(value).to_list()
-    found = np.asarray(value, dtype.numpy)
+    try:
+        found = np.asarray(value, dtype.numpy)
+    except OverflowError:  # integers wrap
+        found = np.asarray(value).astype(dtype.numpy)
     if found.shape not in ((), shape):
         raise ValueError(f"a scalar{f' or a value of shape {shape}' if shape else ''} is wanted, not one of shape {found.shape}")
     return np.ascontiguousarray(np.broadcast_to(found, shape))
@@ -82,6 +85,7 @@ class Data:
         self.plane = 0
         self._array: Any = None
         self._memory: Any = None  # the host's view of it, where there is one
+        self._exposed = False
 
     def __repr__(self) -> str:
         return f"<rg.{self.kind}>"
@@ -190,7 +194,7 @@ class Data:
         else:
             self._store(np.broadcast_to(entries_of(value, self.dtype, self.element_shape), self.shape + self.element_shape))
 
-    def to_numpy(self, dtype: Any = None, copy: bool | None = True) -> np.ndarray[Any, Any]:
+    def to_numpy(self, dtype: Any = None, copy: bool | None = True, keep_dims: bool = False) -> np.ndarray[Any, Any]:
         """The elements as a NumPy array of the shape, with the axes of the elements behind it.
 
         Parameters
@@ -199,21 +203,35 @@ class Data:
             Another type.
         copy : bool
             False: the memory itself; a ValueError where that is not possible.
+        keep_dims : bool
+            Vectors have two axes, like matrices with one column.
         """
         wanted = dtypes.of(dtype) if dtype is not None else None
         target = wanted.numpy if wanted is not None else dtype
         if copy is not False:
-            return np.array(self._view(), dtype=target, copy=True, order="C")
+            return self._columns(np.array(self._view(), dtype=target, copy=True, order="C"), keep_dims)
         if self.array.device.own_memory or target is not None and np.dtype(target) != self.dtype.numpy:
             raise ValueError(f"{self.kind} {self.name!r} cannot be lent without a copy: it is "
                              + ("in a device's memory" if self.array.device.own_memory else f"of {self.dtype}, not {dtype}"))
-        return self._by_shape(self.array.numpy())
+        return self._columns(self._by_shape(self._shared().numpy()), keep_dims)
+
+    def _columns(self, values: Any, keep_dims: bool) -> Any:
+        return values[..., None] if keep_dims and len(self.element_shape) == 1 else values
+
+    def _shared(self) -> Array:
+        """The array, whose memory others will use: they may write it, and nobody is told."""
+        array = self.array
+        if self.primal is None and not self._exposed and not array.device.own_memory and not array._recorded:
+            array._expose()
+            self._exposed = True
+        return array
 
     def from_numpy(self, values: Any) -> None:
         """Set all elements from an array of the same shape; other types are converted."""
         values = np.asarray(values)
         wanted = self.shape + self.element_shape
-        if values.shape != wanted and not (values.shape == wanted + (1,) or values.shape + (1,) == wanted):
+        kept = [n for n in values.shape[len(self.shape) :] if n != 1] == [n for n in self.element_shape if n != 1]  # columns and rows are vectors
+        if values.shape != wanted and (not self.element_shape or values.shape[: len(self.shape)] != self.shape or not kept):
             raise ValueError(f"{self.kind} {self.name!r}: an array of shape {wanted} is wanted, not {values.shape}")
         self._store(values.reshape(wanted).astype(self.dtype.numpy, copy=False))
 
@@ -229,7 +247,7 @@ class Data:
         else:
             self.from_numpy(other._view())
 
-    def to_torch(self, device: Any = None, copy: bool | None = True) -> Any:
+    def to_torch(self, device: Any = None, copy: bool | None = True, keep_dims: bool = False) -> Any:
         """The elements as a tensor of torch.
 
         Parameters
@@ -238,6 +256,8 @@ class Data:
             Where the tensor is; by default the device of the memory where torch knows it, else the CPU.
         copy : bool
             False: the memory itself; a ValueError where that is not possible.
+        keep_dims : bool
+            Vectors have two axes, like matrices with one column.
         """
         import torch
 
@@ -246,6 +266,7 @@ class Data:
             found = found.clone() if copy is not False else found
         else:
             found = torch.from_numpy(self.to_numpy(copy=copy))
+        found = self._columns(found, keep_dims)
         if device is None or torch.device(device).type == found.device.type:
             return found
         if copy is False:
@@ -271,7 +292,7 @@ class Data:
 
     def __dlpack__(self, *args: Any, **options: Any) -> Any:
         if self._is_plain():
-            return self.array.__dlpack__(*args, **options)
+            return self._shared().__dlpack__(*args, **options)
         if self.array.device.own_memory:
             raise BufferError(f"{self.kind} {self.name!r} has its axes in another order in memory: copy it, or use to_torch()")
         return self.to_numpy(copy=False).__dlpack__(*args, **options)

@@ -148,10 +148,10 @@ class Evaluator:
             if derivative is None or not getattr(derivative, "placed", True):
                 raise CompilationError(f"{'Gradient' if node.attr == 'grad' else 'Tangent'} {base.name or base.kind}.{node.attr} has not been placed, "
                                        f"check whether `needs_{node.attr}=True`")
-            return derivative
+            return self.build.reads.read(self.build, base, node.attr, derivative)
         if isinstance(base, Expr):
             raise TypeError_(f"a scalar ({base.dtype}) has no attribute '{node.attr}'")
-        return getattr(base, node.attr)
+        return self.build.reads.read(self.build, base, node.attr, getattr(base, node.attr))
 
     def index_of(self, node: ast.expr) -> Any:
         """The value of a subscript."""

@@ -44,7 +44,7 @@ class Field(Data):
         return [self]
 
     def _place(self, node: Node, offset: tuple[int, ...] | None) -> None:
-        if self.placed:
+        if self.placed and (self.primal is None or self.node is not self.primal.node):
             raise RuntimeError_(f"field {self.name!r} has been placed already")
         if isinstance(self.primal, Field):
             if self.primal.placed and node.shape != self.primal.shape:

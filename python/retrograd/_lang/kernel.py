@@ -26,6 +26,7 @@ from .matrix import Matrix
 from .parameters import Parameter
 from .places import entry_type
 from .random import LaunchNumber
+from .reads import Reads
 from .runtime import cfg, need_init, runtime
 from .source import source_of
 from .structs import Struct
@@ -61,9 +62,9 @@ class Result:
 class Compiled:
     """A kernel for arguments of certain types."""
 
-    def __init__(self, core: CompiledKernel, inputs: list[Any], kept: list[Any], result: Callable[[Any], Any] | None, count: int,
+    def __init__(self, core: CompiledKernel, inputs: list[Any], kept: list[Any], reads: Reads, result: Callable[[Any], Any] | None, count: int,
                  marks: Any = None) -> None:
-        self.core, self.kept, self.result, self.count, self.marks = core, kept, result, count, marks
+        self.core, self.kept, self.reads, self.result, self.count, self.marks = core, kept, reads, result, count, marks
         self.validated: Compiled | None = None  # the same with marks
         self.names = [name for name, _ in inputs]
         self.getters = [getter for _, getter in inputs]
@@ -172,9 +173,11 @@ class PythonKernel(_core.Dispatch):
     ...         y[None] += x[i] ** 2
     """
 
-    def __init__(self, function: Callable[..., Any], owner: Any = None, cache: Any = None) -> None:
+    def __init__(self, function: Callable[..., Any], owner: Any = None) -> None:
         self.function, self.owner = function, owner
-        self.compiled: dict[Any, Compiled] = {} if cache is None else cache
+        self.compiled: dict[Any, list[Compiled]] = {}  # by what the arguments are; the newest first
+        self.lifted: frozenset[Path] = frozenset()  # numbers of objects that are arguments
+        self.fixed: frozenset[Path] = frozenset()  # those that have to be constants
         self.generation = runtime.generation
         functools.update_wrapper(self, function)
         self._parameters: list[Parameter] | None = None
@@ -319,19 +322,35 @@ class PythonKernel(_core.Dispatch):
             key: Any = tuple([p.key(a) for p, a in zip(self.parameters, args)])
         except RuntimeTypeError as error:
             raise type(error)(f"kernel {self.__name__}: {error}") from None
-        if len(set(map(id, args))) != len(args):  # one array for several arguments
-            key = key, tuple(next(n for n, b in enumerate(args) if b is a) if hasattr(a, "shape") else -1 for a in args)
-        found = self.compiled.get(key)
-        if found is None:
-            need_init()
-            found = self.compiled[key] = self._compile(args)
-            _known.add(self)
-        return found
+        arrays = [id(x) for p, a in zip(self.parameters, args) for x in p.arrays(a)]
+        if len(set(arrays)) != len(arrays):  # one array for several arguments
+            key = key, tuple([arrays.index(x) for x in arrays])
+        variants = self.compiled.setdefault(key, [])
+        for compiled in variants:
+            if compiled.reads.hold(args):
+                return compiled
+        need_init()
+        variants.insert(0, self._variant(variants, args))
+        _known.add(self)
+        return variants[0]
+
+    def _variant(self, others: list[Compiled], args: tuple[Any, ...]) -> Compiled:
+        """A kernel for what its objects have now. Their numbers that have changed are arguments, if it can be compiled so."""
+        changed = set[Path]().union(*(c.reads.changed(args) for c in others)) - self.fixed
+        if not changed:
+            return self._compile(args)
+        before, self.lifted = self.lifted, self.lifted | changed
+        try:
+            return self._compile(args)
+        except CompilationError:
+            self.lifted = before
+            self.fixed |= changed
+            return self._compile(args)
 
     def _compile(self, args: tuple[Any, ...], marks: Any = None) -> Compiled:
         build = Build(self.__name__, in_order=True, checked=cfg.checked, fast_math=cfg.fast_math, deterministic=cfg.deterministic)
         walker = Walker(build)
-        build.walker = walker
+        build.walker, build.reads = walker, Reads(self.lifted)
         b = build.builder
         with under(build):
             b.kernel_begin(self.__name__)
@@ -341,7 +360,7 @@ class PythonKernel(_core.Dispatch):
             frame = walker.frame = new_frame(walker, self.function)
             if self.owner is not None:
                 frame.scopes[0][next(iter(inspect.signature(self.function).parameters))] = self.owner
-                build.kept.append(self.owner)
+                build.reads.watch(self.owner, Path(-1, (), self.owner))
             for k, (p, a) in enumerate(zip(self.parameters, args)):
                 frame.scopes[0][p.name] = p.declare(build, Path(k), a)
                 frame.immutable.add(p.name)
@@ -364,7 +383,7 @@ class PythonKernel(_core.Dispatch):
             b.kernel_end()
             module = b.finish()
         core = CompiledKernel(module, self.__name__)
-        return Compiled(core, build.inputs, build.kept, build_result, len(result.values), build.marks)
+        return Compiled(core, build.inputs, build.kept, build.reads, build_result, len(result.values), build.marks)
 
 
 def result_converter(annotation: Any, name: str) -> Callable[[Any], Any] | None:

@@ -108,12 +108,13 @@ class Node:
         axes : Axes
             `i`, `j`, `k`, `l`, `ij`, ..., `axes(0, 1)`.
         dimensions : int or tuple of int
-            Their extents; one integer holds for all.
+            Their extents; one holds for all.
         """
         self.tree._open()
         if not isinstance(axes, Axes):
             raise RuntimeError_(f"the axes of dense are `i`, `j`, `ij`, ... or made by `axes`, not {axes!r}")
-        extents = tuple(dimensions) if isinstance(dimensions, (tuple, list)) else (dimensions,) * len(axes)
+        given = tuple(dimensions) if isinstance(dimensions, (tuple, list)) else (dimensions,)
+        extents = given * len(axes) if len(given) == 1 else given
         if len(extents) != len(axes):
             raise RuntimeError_(f"{len(axes)} axes and {len(extents)} extents")
         if not all(hasattr(n, "__index__") and n > 0 for n in extents):

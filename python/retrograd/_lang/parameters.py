@@ -14,8 +14,9 @@ from .data import unwrap
 from .dtypes import DType
 from .errors import RuntimeTypeError
 from .expr import Expr
-from .guards import EQUAL, INTEGER, REAL, SAME, TRUTH, Guard, Path, guard
+from .guards import EQUAL, INTEGER, OF_TYPE, REAL, SAME, SIGNATURE, TRUTH, Guard, Path, guard
 from .matrix import Matrix, MatrixType
+from .ndarrays import Ndarray
 from .structs import Struct, StructType
 
 At = Callable[[tuple[Any, ...]], Any]  # from the arguments of a launch to the value that a parameter takes
@@ -37,7 +38,7 @@ class Getter:
 
     def path(self) -> tuple[Any, ...] | None:
         """The way there, for the C part; None: Python goes it."""
-        return (self.at.index, None, self.at.names + self.names) if self.names is not None and isinstance(self.at, Path) else None
+        return (self.at.index, self.at.start, self.at.names + self.names) if self.names is not None and isinstance(self.at, Path) else None
 
 
 class Parameter:
@@ -49,6 +50,10 @@ class Parameter:
     def key(self, value: Any) -> Any:
         """What of the value the compiled kernel depends on; raises if the value does not fit."""
         raise NotImplementedError
+
+    def arrays(self, value: Any) -> list[Any]:
+        """The arrays in it that are arguments: where one comes twice, the kernel has one parameter for both."""
+        return []
 
     def declare(self, build: Build, at: At, value: Any) -> Any:
         """What the parameter's name means in the kernel under construction."""
@@ -159,22 +164,54 @@ class StructParameter(Parameter):
 
 
 class TemplateParameter(Parameter):
-    """Anything, by identity: a constant, a field, a function, an object. Tuples and dataclasses: by that of their members."""
+    """Anything, by identity: a constant, a field, a function, an object. Ndarrays by their kind, dataclasses by their members."""
 
     def key(self, value: Any) -> Any:
-        if isinstance(value, (int, float, str, bytes, type(None), np.generic)):
-            return type(value), value
-        if isinstance(value, tuple):
-            return tuple(self.key(v) for v in value)
-        if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            return type(value), tuple(self.key(getattr(value, f.name)) for f in dataclasses.fields(value))
-        return id(unwrap(value))
+        value = unwrap(value)
+        if isinstance(value, Ndarray):
+            return value.signature
+        if is_dataclass(value):
+            return type(value), tuple([self.key(getattr(value, f.name)) for f in dataclasses.fields(value)])
+        return identity(value)
+
+    def arrays(self, value: Any) -> list[Any]:
+        value = unwrap(value)
+        if is_dataclass(value):
+            return [a for f in dataclasses.fields(value) for a in self.arrays(getattr(value, f.name))]
+        return [value] if isinstance(value, Ndarray) else []
 
     def declare(self, build: Build, at: At, value: Any) -> Any:
         build.kept.append(value)  # its address, or those of its members, are in the key
+        build.reads.watch(value, at)
         return unwrap(value)
 
     def guards(self, at: Path, value: Any) -> list[Guard] | None:
-        if isinstance(value, tuple) or dataclasses.is_dataclass(value) and not isinstance(value, type):
+        inner = unwrap(value)
+        if isinstance(inner, Ndarray):
+            return [guard(at, SIGNATURE, inner.signature)]
+        if isinstance(inner, tuple):
             return None
-        return [guard(at, EQUAL if isinstance(value, (int, float, str, bytes, type(None), np.generic)) else SAME, value)]
+        if not is_dataclass(inner):
+            return [guard(at, EQUAL if isinstance(inner, CONSTANTS) else SAME, value)]
+        found = [guard(at, OF_TYPE, type(inner))]
+        for f in dataclasses.fields(inner):
+            more = self.guards(at.member(f.name), getattr(inner, f.name))
+            if more is None:
+                return None
+            found += more
+        return found
+
+
+CONSTANTS = (int, float, str, bytes, type(None), np.generic)
+
+
+def is_dataclass(value: Any) -> bool:
+    """Whether it is an instance of a dataclass of Python's."""
+    return dataclasses.is_dataclass(value) and not isinstance(value, type)
+
+
+def identity(value: Any) -> Any:
+    """By what a template argument is known: numbers and texts by what they are, tuples by their items, others by their address."""
+    if isinstance(value, CONSTANTS):
+        return type(value), value
+    return tuple(map(identity, value)) if isinstance(value, tuple) else id(unwrap(value))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Callable, Mapping
 
 from . import dtypes
-from .errors import TypeError_
+from .errors import SyntaxError_, TypeError_
 from .matrix import Matrix, MatrixType
 
 
@@ -23,9 +23,14 @@ class Struct:
     __slots__ = ("members", "type")
     members: dict[str, Any]
 
-    def __init__(self, members: dict[str, Any], type_: Any = None) -> None:
-        object.__setattr__(self, "members", members)
+    def __init__(self, members: dict[str, Any] | None = None, type_: Any = None, **named: Any) -> None:
+        object.__setattr__(self, "members", {**(members or {}), **named})
         object.__setattr__(self, "type", type_)
+
+    @staticmethod
+    def field(members: dict[str, Any], shape: Any = None, *, methods: Any = None, **options: Any) -> Any:
+        """A field of structs with members of these types; options as in `field`."""
+        return StructType(members, methods).field(shape, **options)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # asked by copy and pickle before there are members
@@ -65,8 +70,6 @@ class StructType:
     """
 
     def __init__(self, members: Mapping[str, Any], methods: Mapping[str, Any] | None = None, name: str = "struct") -> None:
-        if not members:
-            raise TypeError_(f"{name} has no members")
         for member, type_ in members.items():
             if not isinstance(type_, (MatrixType, StructType)) and dtypes.of(type_) is None:
                 raise TypeError_(f"member `{member}` of {name} has no type: a scalar, vector, matrix or struct type is wanted, not {type_!r}")
@@ -89,8 +92,9 @@ class StructType:
         return as_type(self.members[name], value)
 
     def __call__(self, *args: Any, **named: Any) -> Struct:
-        if len(args) == 1 and not named and isinstance(args[0], (Struct, Mapping)):
-            named, args = dict(args[0].members if isinstance(args[0], Struct) else args[0]), ()
+        whole = args[0].members if len(args) == 1 and isinstance(args[0], Struct) else args[0] if len(args) == 1 else None
+        if isinstance(whole, Mapping) and not named and set(whole) <= set(self.members):
+            named, args = dict(whole), ()
         if len(args) > len(self.members):
             raise TypeError_(f"{self.name} has {len(self.members)} members: {len(args)} values are given")
         named = {**dict(zip(self.members, args)), **named}
@@ -154,5 +158,5 @@ def dataclass(cls: Any) -> StructType:
         methods.update({k: v for k, v in vars(base).items() if callable(v) and not k.startswith("__")})
     defaults = [name for name in members if hasattr(cls, name)]
     if defaults:
-        raise TypeError_(f"{cls.__name__}: member `{defaults[0]}` has a default value, which structs do not support")
+        raise SyntaxError_(f"Default value in @dataclass is not supported: member `{defaults[0]}` of {cls.__name__}")
     return StructType(members, methods, cls.__name__)

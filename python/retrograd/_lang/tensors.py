@@ -41,13 +41,13 @@ class Tensor:
 
     @property
     def grad(self) -> "Tensor | None":
-        """Its adjoints; None: there are none."""
-        return Tensor(self._impl.grad) if self._impl.has_grad() else None
+        """Its adjoints, which of a field may be without a place; None: there are none."""
+        return None if self._impl.grad is None else Tensor(self._impl.grad)
 
     @property
     def dual(self) -> "Tensor | None":
-        """Its tangents; None: there are none."""
-        return Tensor(self._impl.dual) if self._impl.has_dual() else None
+        """Its tangents."""
+        return None if self._impl.dual is None else Tensor(self._impl.dual)
 
     @property
     def backend(self) -> Backend:
@@ -55,10 +55,9 @@ class Tensor:
         return Backend.FIELD if isinstance(self._impl, Field) else Backend.NDARRAY
 
     @property
-    def layout(self) -> tuple[int, ...]:
-        """The order of the axes in memory, the slowest first."""
-        found: tuple[int, ...] = self._impl.order
-        return found
+    def layout(self) -> tuple[int, ...] | None:
+        """The order of the axes in memory, the slowest first; None: that of the shape."""
+        return None if self._impl._is_plain() else self._impl.order
 
     def __getitem__(self, key: Any) -> Any:
         return self._impl[key]
