@@ -50,6 +50,7 @@ from ._modules import Module, compile_c, load
 from ._notebook import load_ipython_extension
 from ._tapes import Graph, Tape, graph, tape
 from . import ad as ad
+from . import algorithms as algorithms
 from . import math as math
 from . import types as types
 

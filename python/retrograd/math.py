@@ -181,12 +181,12 @@ def rot_by_axis(axis: Any, ang: Any) -> _Matrix:
                  [0, 0, 0, 1]])
 
 
-def rot_yaw_pitch_roll(yaw: Any, pitch: Any, roll: Any) -> _Matrix:
+def rot_yaw_pitch_roll(yaw: Any, pitch: Any, roll: Any) -> Any:
     """The 4x4 matrix of rotations of row vectors about z by roll, about x by pitch and about y by yaw."""
     return rot_by_axis([0, 0, 1], roll) @ rot_by_axis([1, 0, 0], pitch) @ rot_by_axis([0, 1, 0], yaw)
 
 
-def rotation3d(ang_x: Any, ang_y: Any, ang_z: Any) -> _Matrix:
+def rotation3d(ang_x: Any, ang_y: Any, ang_z: Any) -> Any:
     """`rot_yaw_pitch_roll(ang_z, ang_x, ang_y)`."""
     return rot_yaw_pitch_roll(ang_z, ang_x, ang_y)
 
@@ -204,7 +204,7 @@ def cmul(z1: Any, z2: Any) -> _Matrix:
     return vec2(z1[0] * z2[0] - z1[1] * z2[1], z1[0] * z2[1] + z1[1] * z2[0])
 
 
-def cinv(z: Any) -> _Matrix:
+def cinv(z: Any) -> Any:
     """1 / z."""
     return cconj(z) / z.dot(z)
 
@@ -214,18 +214,18 @@ def cdiv(z1: Any, z2: Any) -> _Matrix:
     return cmul(z1, cinv(z2))
 
 
-def csqrt(z: Any) -> _Matrix:
+def csqrt(z: Any) -> Any:
     """The square root in the right half plane; 0 at 0."""
     return cpow(z, 0.5)
 
 
-def cpow(z: Any, n: Any) -> _Matrix:
+def cpow(z: Any, n: Any) -> Any:
     """z to the real power n; 0 at 0."""
     square, angle = z.dot(z), atan2(z[1], z[0]) * n
     return select(square > 0, pow(square, n * 0.5) * vec2(cos(angle), sin(angle)), zero(z))
 
 
-def cexp(z: Any) -> _Matrix:
+def cexp(z: Any) -> Any:
     """e to the z."""
     return exp(z[0]) * vec2(cos(z[1]), sin(z[1]))
 

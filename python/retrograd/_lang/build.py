@@ -35,6 +35,7 @@ class Build:
         self.captured: dict[int, Any] = {}  # by id of the array: its Buffer
         self.kept: list[Any] = []  # objects whose ids are keys
         self.walker: Any = None
+        self.called: list[Any] = []  # functions whose code the walk has gone through, or has called
         self.reads: Any = None  # see reads.py
         self.serial = self.where = Where()
         self.draws: Any = None  # see random.py

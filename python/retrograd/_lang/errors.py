@@ -33,14 +33,14 @@ class RuntimeTypeError(RuntimeError_, TypeError):
 
 def located(error: BaseException) -> bool:
     """Whether the message says where already."""
-    return getattr(error, "retrograd_place", False)
+    return bool(getattr(error, "retrograd_place", False))
 
 
 def locate(error: Exception, place: str) -> Exception:
     """The same error, with the place before its message."""
     message = str(error.args[0]) if error.args else ""
     if isinstance(error, CompilationError):
-        made: Any = type(error)(f"{place}\n{message}")
+        made: Exception = type(error)(f"{place}\n{message}")
     elif isinstance(error, (NameError, AttributeError, KeyError)):
         made = NameError_(f"{place}\n{message}") if isinstance(error, NameError) else CompilationError(f"{place}\n{type(error).__name__}: {error}")
     elif isinstance(error, IndexError):
@@ -49,5 +49,5 @@ def locate(error: Exception, place: str) -> Exception:
         made = TypeError_(f"{place}\n{message}")
     else:
         made = CompilationError(f"{place}\n{type(error).__name__}: {error}")
-    made.retrograd_place = True
+    made.retrograd_place = True  # type: ignore[attr-defined]
     return made

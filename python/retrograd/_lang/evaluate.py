@@ -338,7 +338,7 @@ class Evaluator:
         parts: list[Any] = []
         for n in node.values:
             if isinstance(n, ast.FormattedValue):
-                spec = "" if n.format_spec is None else "".join(v.value for v in n.format_spec.values if isinstance(v, ast.Constant))  # type: ignore[attr-defined]
+                spec = "" if n.format_spec is None else "".join(str(v.value) for v in getattr(n.format_spec, "values", ()) if isinstance(v, ast.Constant))
                 parts.append((self.eval(n.value), spec))
             else:
                 parts.append(n.value)  # type: ignore[attr-defined]
@@ -381,6 +381,7 @@ class Evaluator:
         if isinstance(function, DType) and len(args) == 1 and not named:
             return functions.cast(args[0], function)
         function = INSTEAD_OF.get(function, function) if _hashable(function) and (is_run_time(args) or self.static == 0) else function
+        self.build.called.append(function)
         return function(*args, **named)
 
 

@@ -12,15 +12,14 @@ from . import dtypes
 from .build import OP, current
 from .dtypes import DType, f32, i32, promote, u1
 from .errors import TypeError_
+from .operators import Operators
 from .runtime import cfg
 
 
-class Expr:
+class Expr(Operators):
     """A scalar that the kernel computes: a value of the builder, and its type."""
 
     __slots__ = ("value", "dtype")
-    __array_priority__ = 1000.0
-    __array_ufunc__ = None
 
     def __init__(self, value: int, dtype: DType) -> None:
         self.value, self.dtype = value, dtype
@@ -37,8 +36,8 @@ class Expr:
     def __iter__(self) -> Any:
         raise TypeError_(f"a scalar ({self.dtype}) cannot be unpacked")
 
-    def __hash__(self) -> int:
-        return id(self)
+    def operate(self, symbol: str, x: Any, y: Any) -> Any:
+        return binary(symbol, x, y)
 
     def __neg__(self) -> Any:
         return unary("neg", as_number(self))
@@ -53,17 +52,6 @@ class Expr:
 
     def __abs__(self) -> Any:
         return self if self.dtype.kind in "bu" else unary("abs", self)
-
-
-def _overload(name: str, symbol: str) -> None:
-    def forward(x: Any, y: Any) -> Any:
-        return binary(symbol, x, y)
-
-    def backward(x: Any, y: Any) -> Any:
-        return binary(symbol, y, x)
-
-    setattr(Expr, f"__{name}__", forward)
-    setattr(Expr, f"__r{name}__", backward)
 
 
 def is_scalar(x: Any) -> bool:
@@ -209,7 +197,7 @@ def _known(x: Any) -> Any:
     return None if bits is None else bits - (1 << 64) if x.dtype.kind == "i" and bits >> 63 else bits
 
 
-def _product(x: Expr, n: int) -> Expr:
+def _product(x: Any, n: int) -> Any:
     """x to the n > 0, by squares."""
     result: Any = None
     while n:
@@ -277,10 +265,3 @@ def binary(symbol: str, x: Any, y: Any) -> Any:
             raise TypeError_(f"`{symbol}` cannot be applied to {describe(x)} and {describe(y)}")
         return NotImplemented
     return _binary[symbol](x, y)
-
-
-for _name, _symbol in (("add", "+"), ("sub", "-"), ("mul", "*"), ("truediv", "/"), ("floordiv", "//"), ("mod", "%"), ("pow", "**"), ("and", "&"),
-                       ("or", "|"), ("xor", "^"), ("lshift", "<<"), ("rshift", ">>")):
-    _overload(_name, _symbol)
-for _name, _symbol in (("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">="), ("eq", "=="), ("ne", "!=")):
-    setattr(Expr, f"__{_name}__", lambda x, y, symbol=_symbol: binary(symbol, x, y))

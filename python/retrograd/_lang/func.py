@@ -128,6 +128,7 @@ def stored_items(tree: ast.FunctionDef) -> set[str]:
 def new_frame(walker: Any, function: Callable[..., Any]) -> Frame:
     """A frame for a function's body."""
     source = source_of(function)
+    walker.build.called.append(function)
     frame = Frame(function, source, walker.build.file(source.path, ""))
     frame.stored = stored_items(source.tree)
     return frame
@@ -135,6 +136,8 @@ def new_frame(walker: Any, function: Callable[..., Any]) -> Frame:
 
 class Func:
     """A Python function that kernels inline. Made by `func`."""
+
+    __name__: str
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function

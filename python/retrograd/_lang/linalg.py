@@ -123,7 +123,7 @@ def _half_per(x: Any, t: DType) -> Any:
     return e.typed(0.5, t) * x / (x * x + e.typed(small * small, t))
 
 
-def _turn(n: int, above: dict[tuple[int, int], Any], t: DType) -> Matrix:
+def _turn(n: int, above: dict[tuple[int, int], Any], t: DType) -> Any:
     """The rotation with a small skew matrix, of which these entries stand above the diagonal: its exponential to the second order."""
     rows: list[list[Any]] = [[e.typed(0, t)] * n for _ in range(n)]
     for (p, q), x in above.items():
@@ -142,7 +142,7 @@ def _scaled(a: Matrix, t: DType) -> tuple[Matrix, Any]:
 # -- singular values ---------------------------------------------------------------------------------------------------------
 
 
-def _orthogonal_to(u: Matrix, t: DType) -> Matrix:
+def _orthogonal_to(u: Matrix, t: DType) -> Any:
     """A unit vector in space at right angles to a unit vector."""
     x, y, z = u.entries
     zero = e.typed(0, t)
@@ -151,7 +151,7 @@ def _orthogonal_to(u: Matrix, t: DType) -> Matrix:
     return v * rsqrt(v.norm_sqr())
 
 
-def _unit(v: Matrix, otherwise: Matrix, small: Any, t: DType) -> Matrix:
+def _unit(v: Matrix, otherwise: Matrix, small: Any, t: DType) -> Any:
     """v over its length; the other vector where it is too short for that."""
     square = v.norm_sqr()
     enough = square > small
@@ -312,7 +312,7 @@ def sym_eig(A: Any, dt: Any = None) -> tuple[Matrix, Matrix]:
     return Matrix.of([p[k, k] * most for k in range(n)], (n,)), vectors
 
 
-def make_spd(A: Any, dt: Any = None) -> Matrix:
+def make_spd(A: Any, dt: Any = None) -> Any:
     """The positive semi-definite matrix next to a symmetric one of 2 to 6 rows: its negative eigenvalues become 0."""
     values, vectors = sym_eig(A, dt)
     return (vectors * Matrix([[max(x, e.typed(0, x.dtype)) for x in values.entries]] * values.n)) @ vectors.transpose()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from typing import Any, Callable, Iterator, Sequence
 
 import numpy as np
@@ -14,8 +15,14 @@ from .build import building, current
 from .dtypes import DType
 from .errors import IndexError_, TypeError_
 from .expr import Expr
+from .operators import Operators
 from .runtime import cfg
 
+OF_SYMBOLS: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv, "%": operator.mod, "**": operator.pow,
+    "&": operator.and_, "|": operator.or_, "^": operator.xor, "<<": operator.lshift, ">>": operator.rshift,
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
+}
 SWIZZLES = ("xyzw", "rgba", "stpq", "uvw")
 
 
@@ -44,7 +51,7 @@ def _flat(values: Any) -> tuple[list[Any], tuple[int, ...]]:
     return [values], ()
 
 
-class Matrix:
+class Matrix(Operators):
     """A matrix of scalars. A `Vector` is a matrix with one column, whose shape has one axis.
 
     Parameters
@@ -63,8 +70,6 @@ class Matrix:
     """
 
     __slots__ = ("entries", "shape")
-    __array_priority__ = 1000.0
-    __array_ufunc__ = None
     entries: list[Any]
     shape: tuple[int, ...]
 
@@ -133,9 +138,6 @@ class Matrix:
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray[Any, Any]:
         return np.array(self.to_list(), dtype)
-
-    def __hash__(self) -> int:
-        return id(self)
 
     def __bool__(self) -> bool:
         if any(isinstance(x, Expr) for x in self.entries):
@@ -209,6 +211,11 @@ class Matrix:
 
     # -- arithmetic ----------------------------------------------------------------------------------------------------
 
+    def operate(self, symbol: str, x: Any, y: Any) -> Any:
+        from .functions import elementwise
+
+        return elementwise(OF_SYMBOLS[symbol], _fit(x), _fit(y))
+
     def __neg__(self) -> "Matrix":
         return self.like([-x for x in self.entries])
 
@@ -276,7 +283,7 @@ class Matrix:
         square = self.norm_sqr()
         return rsqrt(square if not isinstance(eps, Expr) and eps == 0 else square + eps)
 
-    def normalized(self, eps: Any = 0) -> "Matrix":
+    def normalized(self, eps: Any = 0) -> Any:
         """The vector over its length."""
         return self / (self.norm() + eps)
 
@@ -334,7 +341,7 @@ class Matrix:
         minors = [[self._minor(i, j).determinant() for j in range(self.n)] for i in range(self.n)]
         return self.like([(minors[j][i] if (i + j) % 2 == 0 else -minors[j][i]) * one_over for i in range(self.n) for j in range(self.n)])
 
-    def cast(self, dtype: Any) -> "Matrix":
+    def cast(self, dtype: Any) -> Any:
         """The entries in another type."""
         from .functions import cast
 
@@ -469,25 +476,8 @@ def _nonzero(x: Any) -> Any:
     return e.truth(x) if isinstance(x, Expr) else bool(x)
 
 
-def _overload(name: str, apply: Callable[[Any, Any], Any], reflected: bool) -> None:
-    from .functions import elementwise
-
-    def fit(x: Any) -> Any:
-        return Matrix(x) if isinstance(x, (list, tuple, np.ndarray)) and not e.is_scalar(x) else x
-
-    setattr(Matrix, f"__{name}__", lambda x, y: elementwise(apply, x, fit(y)))
-    if reflected:
-        setattr(Matrix, f"__r{name}__", lambda x, y: elementwise(apply, fit(y), x))
-
-
-import operator as _operator  # noqa: E402
-
-for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift"):
-    _overload(_name, getattr(_operator, _name), True)
-for _name, _function in (("and", _operator.and_), ("or", _operator.or_), ("xor", _operator.xor)):
-    _overload(_name, _function, True)
-for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
-    _overload(_name, getattr(_operator, _name), False)
+def _fit(x: Any) -> Any:
+    return Matrix(x) if isinstance(x, (list, tuple, np.ndarray)) and not e.is_scalar(x) else x
 
 
 class MatrixType:

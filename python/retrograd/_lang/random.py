@@ -38,12 +38,17 @@ class LaunchNumber:
         return self.number
 
 
+def seed_of(args: tuple[Any, ...]) -> int:
+    """What it gives for the hidden argument `seed`."""
+    return cfg.random_seed & 0xFFFFFFFFFFFFFFFF
+
+
 class Draws:
     """The hidden arguments of a kernel that draws, and how many places of its source do."""
 
     def __init__(self, build: Build) -> None:
         self.sites = 0
-        self.seed = self._hidden(build, "random_seed", lambda args: cfg.random_seed & 0xFFFFFFFFFFFFFFFF)
+        self.seed = self._hidden(build, "random_seed", seed_of)
         self.launch = self._hidden(build, "random_launch", LaunchNumber())
 
     @staticmethod
@@ -70,7 +75,7 @@ def joined(state: Any, part: Any) -> Any:
     return mixed(state + e.typed(part, dtypes.u64) * e.typed(ODD, dtypes.u64) + e.typed(1, dtypes.u64))
 
 
-def draw() -> Expr:
+def draw() -> Any:
     """64 random bits."""
     build = current()
     if build.draws is None:
