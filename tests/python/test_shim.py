@@ -72,6 +72,64 @@ class Names(unittest.TestCase):
         self.assertEqual((loss[None], list(x.grad.to_numpy())), (36, [6, 6, 6, 6]))
 
 
+class Refusals(unittest.TestCase):
+    """Off by default: what Quadrants refuses has a gradient."""
+
+    def tearDown(self):
+        qd.init()
+        qd.reset()
+
+    def gradients(self, **options):
+        """Of kernels that Quadrants refuses: the gradient, or the class of the refusal."""
+        found = []
+        for number in range(4):
+            qd.init(default_fp=qd.f64, **options)
+            x, y = qd.field(float, shape=(), needs_grad=True), qd.field(float, shape=(), needs_grad=True)
+
+            @qd.func
+            def power(a):
+                v = 1.0
+                for _ in range(3):
+                    v *= a
+                return v
+
+            @qd.kernel
+            def run():
+                for _ in range(2) if qd.static(number != 0) else qd.static(range(2)):
+                    if qd.static(number < 2):
+                        y[None] += power(x[None])
+                    elif qd.static(number == 2):
+                        v = x[None]
+                        while v < 10.0:
+                            v *= 2.0
+                        y[None] += v
+                    else:
+                        y[None] += x[None] * qd.random()
+
+            x[None], y.grad[None] = 3.0, 1.0
+            try:
+                run.grad()
+                found.append(x.grad[None])
+            except RuntimeError as error:
+                found.append(str(error))
+        return found
+
+    def test_without_the_option(self):
+        loop, nested, endless, random = self.gradients()
+        self.assertEqual((loop, nested, endless), (54.0, 54.0, 8.0))
+        self.assertTrue(0 <= random < 2)
+
+    def test_with_it(self):
+        loop, nested, endless, random = self.gradients(refuse_like_quadrants=True)
+        self.assertEqual(loop, 54.0)
+        self.assertIn("non static range", nested)
+        self.assertIn("while", endless)
+        self.assertIn("random", random)
+        _, nested, endless, _ = self.gradients(refuse_like_quadrants=True, ad_stack_experimental_enabled=True)
+        self.assertEqual(nested, 54.0)
+        self.assertIn("while", endless)
+
+
 class Options(unittest.TestCase):
     def tearDown(self):
         qd.reset()

@@ -11,7 +11,10 @@ import os
 import sys
 from types import ModuleType, SimpleNamespace
 
+import refusals
+
 import retrograd as rg
+from retrograd._lang.dtypes import ALL
 from retrograd._lang.runtime import ARCHS
 
 # Options of `init` that Retrograd does not have, with what they are where nobody gives them.
@@ -68,6 +71,7 @@ def _init(environment, arch=None, default_fp=None, default_ip=None, **given):
     names = [n for n in given if n in DROPPED]
     options._dropped = {**copy.deepcopy(DROPPED), **{n: given.pop(n) for n in names}}
     rg.init(arch, default_fp, default_ip, **given)
+    refusals.install(options.refuse_like_quadrants, not options.ad_stack_experimental_enabled)
     return options
 
 
@@ -107,12 +111,14 @@ def dress(package, prefix, environment):
     errors = {prefix + name: getattr(rg, ours) for name, ours in ERRORS.items()}
     extension_of = {"is_extension_supported": _supported, "is_arch_supported": rg.is_arch_supported,
                     "get_host_arch_list": lambda: [rg.x64, rg.arm64]}
-    core = {"arch_from_name": ARCHS.__getitem__, "is_extension_supported": _supported, "DeviceCapability": enum.Enum("DeviceCapability", {})}
+    core = {"arch_from_name": ARCHS.__getitem__, "is_extension_supported": _supported, "get_max_num_indices": lambda: 8,
+            "DeviceCapability": enum.Enum("DeviceCapability", {})}
+    kinds = {"is_integral": lambda t: t.kind in "biu", "is_signed": lambda t: t.kind in "if", "is_real": lambda t: t.is_float}
     modules = {
         "lang": ("", {}), "lang.exception": (None, errors), "lang.misc": ("", extension_of), "lang.kernel_impl": ("", {}), "lang.ops": ("", {}),
         "lang.matrix": ("", {}), "lang.field": ("", {}), "lang.impl": ("", {"current_cfg": lambda: options, "get_runtime": _runtime}),
         "lang.util": ("", {"has_pytorch": lambda: importlib.util.find_spec("torch") is not None}),
-        "types": ("types", {}), "types.annotations": ("types", {}), "types.primitive_types": ("", {}),
+        "types": ("types", kinds), "types.annotations": ("types", {}), "types.primitive_types": ("", {"all_types": ALL}),
         "types.enums": (None, {"AutodiffMode": AutodiffMode, "SNodeGradType": SNodeGradType}),
         "math": ("math", {}), "ad": ("ad", {}), "algorithms": ("algorithms", {}), "profiler": ("profiler", {}),
         "_lib": (None, {}), "_lib.core": (None, core),

@@ -1,0 +1,83 @@
+"""What Quadrants refuses to differentiate and Retrograd does not: refused too, where `init(refuse_like_quadrants=True)` asks for it.
+
+The refusals look at the source of a kernel, and of the functions that it calls, when its `grad` is called.
+"""
+
+import ast
+import inspect
+
+from retrograd import RuntimeError_
+from retrograd._lang.func import Func
+from retrograd._lang.kernel import PythonKernel
+from retrograd._lang.source import source_of
+
+plain_grad = PythonKernel.grad
+
+
+class Refusals(ast.NodeVisitor):
+    """A walk over a function that raises. `loops`: whether loops in loops are refused."""
+
+    def __init__(self, function, loops, depth=0):
+        self.function, self.loops, self.depth = function, loops, depth
+        self.names = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
+        for statement in source_of(function).tree.body:
+            self.visit(statement)
+
+    def static(self, node):
+        """What stands in a call of `static`; None: it is no such call."""
+        name = getattr(node.func, "attr", getattr(node.func, "id", "")) if isinstance(node, ast.Call) else ""
+        return node.args[0] if name == "static" else None
+
+    def arm(self, node):
+        """The parts of an `if` that are compiled."""
+        condition = self.static(node.test)
+        if condition is None:
+            return [node.test, node.body, node.orelse]
+        return [node.body if eval(ast.unparse(condition), self.names) else node.orelse]
+
+    def visit_parts(self, parts):
+        for part in parts:
+            for node in part if isinstance(part, list) else [part]:
+                self.visit(node)
+
+    def visit_If(self, node):
+        self.visit_parts(self.arm(node))
+
+    def visit_For(self, node):
+        over = node.iter
+        while isinstance(over, ast.IfExp):
+            over = self.arm(over)[0]
+        if self.static(over) is None:
+            if self.depth and self.loops:
+                raise RuntimeError_("a non static range in a loop")
+            self.depth += 1
+            self.visit_parts([node.body])
+            self.depth -= 1
+        else:
+            self.visit_parts([node.body])
+
+    def visit_While(self, node):
+        raise RuntimeError_("a while loop")
+
+    def visit_Call(self, node):
+        if getattr(node.func, "attr", "") in ("random", "randn"):
+            raise RuntimeError_("a random number")
+        called = self.names.get(getattr(node.func, "id", ""))
+        if isinstance(called, Func):
+            Refusals(called.function, self.loops, self.depth)
+        self.generic_visit(node)
+
+    def visit_Attribute(self, node):
+        if node.attr == "grad":
+            raise RuntimeError_("Cannot automatically differentiate through a grad tensor")
+        self.generic_visit(node)
+
+
+def install(on, loops):
+    """Refuse from now on, or not. `loops`: loops in loops, too."""
+
+    def grad(kernel, *args, **named):
+        Refusals(kernel.function, loops)
+        return plain_grad(kernel, *args, **named)
+
+    PythonKernel.grad = grad if on else plain_grad
