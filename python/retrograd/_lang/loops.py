@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
-from typing import Any, Callable
+from typing import Any, Callable, Iterator
+
+import numpy as np
 
 from . import dtypes
 from . import expr as e
@@ -114,7 +116,7 @@ class Looper(Evaluator):
         if isinstance(over, range):
             over = Range(over.start, over.stop, over.step)
         inner = over.of if isinstance(over, Grouped) else over
-        if isinstance(inner, list) or isinstance(inner, (tuple, Matrix)):
+        if is_known(inner):
             return self.unrolled(node, inner)
         outer = self.around(node)
         variables = None if self.is_serial(node, config) else self.variables(node)
@@ -191,7 +193,8 @@ class Looper(Evaluator):
             value = value[0]
         if isinstance(value, tuple) and not constant:
             raise SyntaxError_(f"1 name for an index of {len(value)} entries: name each, or use `grouped`")
-        if isinstance(self.frame.local(target.id), Place) and target.id != "_":
+        around = self.frame.find(target.id)
+        if around is not None and isinstance(around[target.id], Place) and target.id != "_":
             raise SyntaxError_(f"the loop's index `{target.id}` has the name of a variable around it")
         if constant or not is_value(value):
             self.frame.scope[target.id] = value
@@ -304,6 +307,11 @@ class Looper(Evaluator):
                 b.if_(flags[v.name].load().value)
                 v.place.store(self.eval(v.value))  # type: ignore[arg-type]
                 b.end()
+
+
+def is_known(x: Any) -> bool:
+    """Whether its items are known when the kernel is compiled: a list, a vector, what zip and enumerate give."""
+    return isinstance(x, (list, tuple, dict, Matrix, np.ndarray)) or isinstance(x, Iterator) and not isinstance(x, Place)
 
 
 def trips(lo: Expr, hi: Expr, step: Expr) -> Expr:

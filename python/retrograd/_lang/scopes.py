@@ -70,6 +70,11 @@ class Frame:
         entry = None if scope is None else scope[name]
         return entry.place if isinstance(entry, Tentative) else entry
 
+    def is_tentative(self, name: str) -> bool:
+        """Whether an `if` has left it behind, and nothing has read it since."""
+        scope = self.find(name)
+        return scope is not None and isinstance(scope[name], Tentative)
+
     def lookup(self, name: str) -> Any:
         """What a name means."""
         scope = self.find(name)

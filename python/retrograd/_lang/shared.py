@@ -74,7 +74,9 @@ def _parts(target: Any) -> Iterator[Any]:
 
 def changes(body: list[ast.stmt]) -> Iterator[Change]:
     """What statements change."""
-    for node in (n for statement in body for n in ast.walk(statement)):
+    inside = [n for statement in body for n in ast.walk(statement)]
+    unused = {id(n.value) for n in inside if isinstance(n, ast.Expr)}
+    for node in inside:
         if isinstance(node, ast.Assign):
             for target in (t for whole in node.targets for t in _parts(whole)):
                 base = _base(target)
@@ -90,7 +92,7 @@ def changes(body: list[ast.stmt]) -> Iterator[Change]:
             way = getattr(node.func, "attr", getattr(node.func, "id", ""))
             base = _base(node.args[0])
             if way.startswith("atomic_") and base is not None:
-                yield Change(base, way[7:], node)
+                yield Change(base, way[7:] if id(node) in unused else "read", node)
 
 
 def _message(name: str) -> str:
@@ -118,6 +120,13 @@ def _is_invariant(value: ast.expr | None, own: set[str]) -> bool:
         isinstance(n, (ast.Constant, ast.UnaryOp, ast.BinOp, ast.operator, ast.unaryop, ast.expr_context, ast.Attribute)) for n in ast.walk(value))
 
 
+def _begins_anew(name: str, inside: list[Any]) -> bool:
+    """Whether statements assign a name before they read it."""
+    uses = sorted((n for n in inside if isinstance(n, ast.Name) and n.id == name), key=lambda n: (n.lineno, n.col_offset))
+    statement = next((n for n in inside if isinstance(n, ast.Assign) and any(m is uses[0] for t in n.targets for m in ast.walk(t))), None)
+    return statement is not None and isinstance(uses[0].ctx, ast.Store) and not any(n is m for n in ast.walk(statement.value) for m in uses)
+
+
 def shared(frame: Frame, node: ast.For) -> list[Shared]:
     """The variables around a loop that its iterations change; raises Race if they cannot run in parallel."""
     found: dict[str, list[Change]] = {}
@@ -130,6 +139,8 @@ def shared(frame: Frame, node: ast.For) -> list[Shared]:
     result = []
     for name, all_of in found.items():
         place = frame.local(name)
+        if frame.is_tentative(name) and _begins_anew(name, inside):
+            continue
         if name in index | declared or not isinstance(place, (Variable, LocalMatrix, StructPlace)):
             continue
         bases = {id(c.base) for c in all_of}

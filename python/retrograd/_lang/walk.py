@@ -222,8 +222,13 @@ class Walker(Looper):
         before = set(frame.scope)
         left = self.statements(arm)
         if not any(isinstance(n, ast.Call) and self.is_static(n) for n in ast.walk(node.test)):
-            for name in set(frame.scope) - before - set(in_all_arms(node) or ()):
-                frame.end(name, frame.scope)
+            stay = in_all_arms(node) or ()
+            for name in set(frame.scope) - before:
+                entry = frame.scope[name]
+                if name not in stay:
+                    frame.end(name, frame.scope)
+                elif isinstance(entry, Place):
+                    frame.scope[name] = Tentative(entry)
         return left
 
     def arm(self, body: list[ast.stmt], hoists: dict[str, Hoisted]) -> bool:
@@ -253,10 +258,10 @@ class Walker(Looper):
     def do_Assert(self, node: ast.Assert) -> None:
         from .runtime import cfg
 
-        if not cfg.debug:
-            return
-        test = self.eval(node.test)
+        test = self.eval(node.test)  # what it calls and changes does not depend on options
         if isinstance(test, Matrix):
             raise TypeError_("the condition of an assert is a scalar: use `.any()` or `.all()` of a vector")
+        if not cfg.debug:
+            return
         message = ast.unparse(node.test) if node.msg is None else self.eval(node.msg)
         (message if isinstance(message, Text) else Text([str(message)])).emit_assert(self.build.builder, e.truth(test))
