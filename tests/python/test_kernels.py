@@ -156,6 +156,27 @@ class Kernels(unittest.TestCase):
         run()
         np.testing.assert_allclose(z.to_numpy(), expected)
 
+    def test_containers_of_compile_time(self):
+        @rg.kernel
+        def run(a: int) -> int:
+            rows = rg.Matrix([[a, 2], [3, 4]])
+            table = {"first": 2, **{"second": a + 6}}
+            return sum([r[0] * table["second"] for r in rows]) + sum([x for x in rows[1, :]])
+
+        self.assertEqual(run(5), (5 + 3) * 11 + 7)
+
+    def test_old_values_of_what_all_iterations_share(self):
+        x = rg.field(int, 5)
+
+        @rg.kernel
+        def run():
+            count = 0
+            for i in x:
+                x[i] = rg.atomic_add(count, 1)
+
+        with self.assertRaisesRegex(rg.SyntaxError_, "`count` is a variable of the kernel, which all iterations"):
+            run()
+
     def test_methods(self):
         class Simulation:
             def __init__(self):

@@ -342,6 +342,23 @@ class Errors(unittest.TestCase):
         run(-1)
         rg.sync()
 
+    def test_conditions_of_assertions_are_evaluated(self):
+        for debug in (False, True):
+            rg.init(debug=debug)
+            x = rg.field(int, ())
+
+            @rg.func
+            def count() -> int:
+                x[None] += 1
+                return x[None]
+
+            @rg.kernel
+            def run():
+                assert count() > 0
+
+            run()
+            self.assertEqual(x[None], 1)
+
     def test_a_process_ends_well_after_a_caught_error(self):
         program = """
             import retrograd as rg

@@ -305,14 +305,18 @@ class Evaluator:
         return self.items(node.elts)
 
     def on_Dict(self, node: ast.Dict) -> Any:
-        return {self.eval(k): self.eval(v) for k, v in zip(node.keys, node.values) if k is not None}
+        found: dict[Any, Any] = {}
+        for k, v in zip(node.keys, node.values):
+            found.update(self.eval(v) if k is None else {self.eval(k): self.eval(v)})
+        return found
 
     def comprehension(self, generators: list[ast.comprehension], make: Callable[[], None]) -> None:
         if not generators:
             make()
             return
         g = generators[0]
-        for item in self.eval_static(g.iter):
+        over = self.eval_static(g.iter)
+        for item in over.load() if isinstance(over, Place) else over:
             self.frame.open()  # its names are its own: they may be those of variables around it, and leave no trace
             self.frame.scope.update(named(g.target, item))
             tests = [self.eval(t) for t in g.ifs]
