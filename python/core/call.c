@@ -582,11 +582,13 @@ attach(call *c, uint32_t index, unsigned plane, PyObject *value, bool is_seed)
         return PyErr_Format(PyExc_TypeError, "kernel %s: '%s' is a retrograd.array, which has its own %s", kernel_name(c->kernel), name,
                             plane_names[plane]), -1;
     core_view view;
-    int got = view_of(c, value, name, &view);
+    bool own = PyObject_TypeCheck(value, core_array_type);
+    int got = !own ? view_of(c, value, name, &view) : core_array_view((core_array *)value, &view) ? -1 : 1;
     if (got <= 0)
         return got < 0 ? -1 : (PyErr_Format(PyExc_TypeError, "kernel %s: the %s of '%s' has to be an array", kernel_name(c->kernel), plane_names[plane], name), -1);
     const core_view *of;
-    rg_array *array = (view.cuda >= 0) == c->queue->device->own_memory && !follow(c, &view) ? array_of(c, index, &of) : NULL;
+    bool here = own ? ((core_array *)value)->device == c->queue->device : (view.cuda >= 0) == c->queue->device->own_memory && !follow(c, &view);
+    rg_array *array = here ? array_of(c, index, &of) : NULL;
     int n = -1;
     if (!array && !PyErr_Occurred())
         PyErr_Format(PyExc_ValueError, "kernel %s: the %s of '%s' is not on device %U", kernel_name(c->kernel), plane_names[plane], name,

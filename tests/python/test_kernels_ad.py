@@ -32,6 +32,10 @@ class Case(unittest.TestCase):
         found = found.to_numpy() if hasattr(found, "to_numpy") else found
         np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance)
 
+    def needs_host_memory(self):
+        if rg.device(rg.cfg.arch.device).own_memory:
+            self.skipTest("arrays of NumPy are not on the device")
+
     def fails(self, error, *words):
         return Fails(self, error, words)
 
@@ -237,6 +241,19 @@ class OneLaunch(Case):
             total(b, loss)
         self.close(a.grad, np.zeros(3))
         self.close(c.grad, np.full(3, 2.0))
+
+    def test_constants_that_are_written(self):
+        a, b = rg.ndarray(float, 3, needs_grad=True), rg.ndarray(float, 3, needs_grad=True)
+
+        @rg.kernel
+        def run(a: types.ndarray(), b: types.ndarray(needs_grad=False)):
+            for i in a:
+                b[i] = a[i] * 2
+                b[i] += a[i]
+
+        b.grad.fill(1)
+        run.grad(a, b)
+        self.close(a.grad, np.zeros(3))
 
     def test_scalar_arguments(self):
         x, y = fields(3, "x", "y")
@@ -717,6 +734,84 @@ class Tapes(Case):
             with tape.aside():
                 n[None] = 5
 
+    def test_what_others_write_is_noticed(self):
+        self.needs_host_memory()
+        n, x, y = rg.field(int, (), name="count"), rg.field(float, (), needs_grad=True), rg.field(float, (), needs_grad=True)
+
+        @rg.kernel
+        def power():
+            p = 1.0
+            for _ in range(n[None]):
+                p *= x[None]
+            y[None] = p
+
+        alias = n.to_numpy(copy=False)
+        alias[...], x[None] = 3, 2
+        with rg.ad.Tape(y):
+            power()
+        self.assertEqual(x.grad[None], 12)
+        with self.fails(rg.InvalidError, "count", "power"), rg.ad.Tape(y):
+            power()
+            alias[...] = 5
+        y.grad[None], x.grad[None] = 1, 0
+        power.grad()  # of one launch: with what stands there
+        self.assertEqual(x.grad[None], 5 * 2**4)
+
+    def test_elements_of_all_types(self):
+        y = rg.field(float, (), needs_grad=True)
+        for t, value in ((rg.u1, True), (rg.i8, -5), (rg.u16, 60000), (rg.u64, 2**64 - 1), (rg.f16, 0.5), (rg.f32, 0.25)):
+            x = rg.field(t, (2, 3))
+
+            @rg.kernel
+            def read():
+                y[None] += rg.cast(x[1, 2], float)
+
+            with rg.ad.Tape(y):
+                read()
+                x[1, 2] = value
+                read()
+            self.assertEqual(x[1, 2], value)
+            self.assertEqual(y[None], float(value))
+
+    def test_memory_of_numpy(self):
+        self.needs_host_memory()
+        x, y = np.arange(6.0).reshape(2, 3).T, rg.field(float, (), needs_grad=True)
+        w, fixed = rg.ndarray(float, (3, 2), needs_grad=True), np.arange(6.0).reshape(3, 2)
+        fixed.flags.writeable = False
+
+        @rg.kernel
+        def run(w: types.ndarray(), x: types.ndarray(), fixed: types.ndarray()):
+            for i, j in w:
+                y[None] += w[i, j] * x[i, j] * fixed[i, j]
+
+        @rg.kernel
+        def double(x: types.ndarray()):
+            for i, j in x:
+                x[i, j] = 2 * x[i, j]
+
+        first = x.copy()
+        w.fill(1)
+        with rg.ad.Tape(y):
+            for _ in range(2):
+                run(w, x, fixed)
+                double(x)
+        self.close(x, 4 * first)
+        self.close(w.grad, 3 * first * fixed)
+
+    def test_reset_within_a_block(self):
+        x = rg.field(float, (), needs_grad=True)
+        with self.assertRaises(RuntimeError), rg.ad.Tape(x):
+            rg.init(default_fp=rg.f64)
+        y = rg.field(float, (), needs_grad=True)
+
+        @rg.kernel
+        def run():
+            y[None] += 1
+
+        with rg.ad.Tape(y) as tape:
+            run()
+        self.assertEqual(len(tape.calls), 1)
+
     def test_lost_derivatives_are_reported(self):
         x, y, between = rg.field(float, (), needs_grad=True), rg.field(float, (), needs_grad=True), rg.field(float, (), name="between")
 
@@ -728,20 +823,70 @@ class Tapes(Case):
         def second():
             y[None] += between[None]
 
-        with self.fails(rg.Error, "between"), rg.ad.Tape(y):
+        with self.fails(rg.Error, "between", "needs_grad=True"), rg.ad.Tape(y):
             first()
             second()
 
-    def test_derivatives_as_arguments_are_refused(self):
-        x, y = (rg.field(float, (), needs_grad=True, name=n) for n in "xy")
+        @rg.ad.no_grad
+        def constant():
+            first()
+
+        x[None] = 3
+        with rg.ad.Tape(y):
+            constant()
+            second()
+        self.assertEqual((y[None], x.grad[None]), (9, 0))
+
+    def test_derivatives_as_arguments(self):
+        x, y, z = (rg.field(float, (), needs_grad=True, name=n) for n in "xyz")
 
         @rg.kernel
         def descend():
             x[None] -= 0.1 * x.grad[None]
             y[None] += x[None]
 
-        with self.fails(rg.Error, "x_grad", "outside"), rg.ad.Tape(y):
+        @rg.kernel
+        def changes():
+            y.grad[None] = x[None]
+
+        x[None] = 3
+        with rg.ad.Tape(y):
+            x.grad[None] = 5
+            descend()  # x.grad is a constant
+            x.grad[None] = 0
             descend()
+        self.assertEqual((x[None], y[None], x.grad[None]), (2.5, 5, 2))
+        with self.fails(rg.Error, "y_grad", "outside"), rg.ad.Tape(z):
+            changes()
+
+    def test_random_numbers_are_replayed(self):
+        x, y, seen = rg.field(float, 4, needs_grad=True), rg.field(float, 4, needs_grad=True), rg.field(float, 4)
+        loss = rg.field(float, (), needs_grad=True)
+
+        @rg.kernel
+        def noise():
+            for i in x:
+                r = rg.random(float)
+                seen[i] = r
+                y[i] = r * x[i] * x[i]
+
+        @rg.kernel
+        def total():
+            for i in y:
+                loss[None] += y[i]
+
+        x.fill(1)
+        noise()
+        y.grad.fill(1)
+        noise.grad()
+        self.close(x.grad, 2 * seen.to_numpy())
+        wanted = 0
+        with rg.ad.Tape(loss):
+            for _ in range(2):
+                noise()
+                wanted = wanted + 2 * seen.to_numpy()
+                total()
+        self.close(x.grad, wanted)
 
     def test_validation(self):
         x, b, loss = rg.field(float, 3, needs_grad=True, name="x"), rg.field(float, (), needs_grad=True, name="b"), rg.field(float, (), needs_grad=True)
@@ -1206,6 +1351,28 @@ class ForwardMode(Case):
             run()
         self.close(y.dual, [2, 4])
 
+    def test_functions_without_gradient(self):
+        x, y = (rg.field(float, (), needs_dual=True) for _ in range(2))
+
+        @rg.kernel
+        def add():
+            y[None] += x[None] ** 2
+
+        @rg.ad.no_grad
+        def constant():
+            add()
+
+        @rg.ad.grad_replaced
+        def other():
+            add()
+
+        x[None] = 3
+        with rg.ad.FwdMode(y, x):
+            add()
+            constant()
+            other()
+        self.assertEqual((y[None], y.dual[None]), (27, 12))
+
     def test_kernels_without_anything(self):
         x, y = (rg.field(float, (), needs_dual=True) for _ in range(2))
         n = rg.field(int, ())
@@ -1249,7 +1416,51 @@ class Tensors(Case):
             self.close(x.grad.numpy(), 3 * k * x.detach().numpy() ** 2)
             self.close(y.grad.numpy(), np.zeros(3))
 
+    def test_what_is_overwritten(self):
+        x = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64, requires_grad=True)
+
+        @rg.kernel
+        def square(x: types.ndarray()):
+            for i in x:
+                x[i] = x[i] ** 2
+
+        x.grad = torch.ones_like(x)
+        square.grad(x)
+        self.close(x.grad.numpy(), [2, 4, 6])
+        self.close(x.detach().numpy(), [1, 2, 3])
+        square(x)
+        with self.fails(rg.CompilationError, "E0530"):
+            square.grad(x)
+        with torch.no_grad():
+            x.copy_(torch.tensor([1.0, 2.0, 3.0]))
+        x.grad.fill_(1)
+        square.grad(x)
+        self.close(x.grad.numpy(), [2, 4, 6])
+
+    def test_a_constant_on_a_tape(self):
+        self.needs_host_memory()
+        x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+        loss = torch.zeros(1, dtype=torch.float64, requires_grad=True)
+
+        @rg.kernel
+        def run(c: types.ndarray(needs_grad=False), x: types.ndarray(), loss: types.ndarray()):
+            for i in x:
+                loss[0] += c[i] * x[i]
+
+        @rg.kernel
+        def more(x: types.ndarray(), loss: types.ndarray()):
+            for i in x:
+                loss[0] += x[i]
+
+        c = torch.tensor([3.0, 4.0], dtype=torch.float64, requires_grad=True)
+        with rg.ad.Tape(loss):
+            run(c, x, loss)
+            more(c, loss)
+        self.close(x.grad.numpy(), [3, 4])
+        self.close(c.grad.numpy(), [1, 1])
+
     def test_a_loss(self):
+        self.needs_host_memory()
         x = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64, requires_grad=True)
         w = np.array([2.0, 3.0, 4.0])
         loss = torch.ones(1, dtype=torch.float64, requires_grad=True)
@@ -1275,6 +1486,7 @@ class Tensors(Case):
                 pass
 
     def test_what_torch_writes_is_noticed(self):
+        self.needs_host_memory()
         n, x = torch.tensor([3], dtype=torch.int32), torch.tensor([2.0], dtype=torch.float64, requires_grad=True)
         loss = torch.zeros(1, dtype=torch.float64, requires_grad=True)
 

@@ -15,11 +15,14 @@ from .errors import CompilationError
 from .launching import launching
 from .matrix import Matrix
 from .parameters import MatrixParameter, StructParameter
+from .runtime import runtime
 
 
-def has_plane(inputs: tuple[Any, ...], plane: int) -> bool:
-    """Whether an array of a launch has this derivative."""
-    return any(isinstance(x, Array) and x._plane(plane) is not None for x in inputs)
+def planes_of(inputs: tuple[Any, ...], plane: int, given: tuple[Any, ...] | None = None) -> tuple[bool, ...]:
+    """Which arrays of a launch have this derivative, of their own or given for the launch."""
+    if given is None:
+        return tuple([isinstance(x, Array) and x._plane(plane) is not None for x in inputs])
+    return tuple([isinstance(x, Array) and x._plane(plane) is not None or g is not None for x, g in zip(inputs, given)])
 
 
 def reverse(kernel: Any, args: tuple[Any, ...], scalars: tuple[Any, ...] | None = None) -> None:
@@ -28,15 +31,15 @@ def reverse(kernel: Any, args: tuple[Any, ...], scalars: tuple[Any, ...] | None 
     with launching.aside():
         inputs = compiled.inputs(args, again=True)
         adjoints = merged(compiled.adjoints(args), scalars)
-        if adjoints is None and not has_plane(inputs, ADJOINT):
-            return
-        reverse_of(kernel, compiled, apart(inputs), adjoints)
-        compiled.give_back(args, inputs)
+        active = planes_of(inputs, ADJOINT, adjoints)
+        if any(active):
+            reverse_of(kernel, compiled, args, apart(inputs), adjoints, active)
+            compiled.give_back(args, inputs, effects=False)
 
 
 def apart(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """Adjoints and tangents that a kernel uses as arrays (`x.grad[i]`) are constants, and copied: the reverse adds to what is in their memory."""
-    return tuple(copy_of(x) if isinstance(x, Array) and x._is_derivative else x for x in inputs)
+    return tuple([copy_of(x) if isinstance(x, Array) and x._is_derivative else x for x in inputs])
 
 
 def merged(one: tuple[Any, ...] | None, other: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
@@ -46,11 +49,10 @@ def merged(one: tuple[Any, ...] | None, other: tuple[Any, ...] | None) -> tuple[
     return tuple(b if a is None else a for a, b in zip(one, other))
 
 
-def reverse_of(kernel: Any, compiled: Any, inputs: tuple[Any, ...], adjoints: tuple[Any, ...] | None) -> None:
+def reverse_of(kernel: Any, compiled: Any, args: tuple[Any, ...], inputs: tuple[Any, ...], adjoints: tuple[Any, ...] | None,
+               active: tuple[bool, ...]) -> None:
     """Where the kernel overwrites what its reverse needs, and what stands in the arrays is not what it left there, the arrays are what it
     starts from: then it is run on copies of what it writes."""
-    active = tuple(isinstance(x, Array) and x._plane(ADJOINT) is not None or adjoints is not None and adjoints[k] is not None
-                   for k, x in enumerate(inputs))
     refused = compiled.refused.get(active)
     if refused is None:
         try:
@@ -58,7 +60,7 @@ def reverse_of(kernel: Any, compiled: Any, inputs: tuple[Any, ...], adjoints: tu
             return
         except CompilationError as error:
             refused = error
-    if compiled.stands(inputs):
+    if compiled.stands(args, inputs):
         raise refused.with_traceback(None) if "E0530" not in str(refused) else type(refused)(
             f"{refused}\n  = help: {kernel.__name__}.grad() comes behind the launch, which has overwritten this. "
             f"{kernel.__name__}.forward_grad() does both in one; a `rg.ad.Tape` keeps what is overwritten")
@@ -91,8 +93,7 @@ def forward_grad(kernel: Any, args: tuple[Any, ...]) -> Any:
     with launching.aside():
         inputs = compiled.inputs(args)
         adjoints = compiled.adjoints(args)
-        form = FORWARD if adjoints is None and not has_plane(inputs, ADJOINT) else FORWARD_VJP
-        result = compiled.launch(form, inputs, adjoints)
+        result = compiled.launch(FORWARD_VJP if any(planes_of(inputs, ADJOINT, adjoints)) else FORWARD, inputs, adjoints)
         compiled.give_back(args, inputs)
         return result
 
@@ -102,7 +103,7 @@ def jvp(kernel: Any, args: tuple[Any, ...]) -> Any:
     compiled = kernel.compile(args)
     with launching.aside():
         inputs = compiled.inputs(args)
-        result = compiled.launch(JVP if has_plane(inputs, TANGENT) else FORWARD, inputs)
+        result = compiled.launch(JVP if any(planes_of(inputs, TANGENT)) else FORWARD, inputs)
         compiled.give_back(args, inputs)
         return result
 
@@ -114,11 +115,12 @@ def hvp(kernel: Any, args: tuple[Any, ...]) -> Any:
         inputs = compiled.inputs(args)
         if compiled.tensors:
             raise _core.UnsupportedError(f"kernel {kernel.__name__}: tensors of torch have no tangents; `rg.torch` differentiates kernels twice")
-        active = [x for x in inputs if isinstance(x, Array) and x._plane(ADJOINT) is not None]
-        for x in active:
-            x._require(TANGENT, 1)
-            x._require(ADJOINT | TANGENT, 1)
-        result = compiled.launch(JVP_FORWARD_VJP if active else FORWARD, inputs)
+        active = planes_of(inputs, ADJOINT)
+        for x, a in zip(inputs, active):
+            if a:
+                x._require(TANGENT, 1)
+                x._require(ADJOINT | TANGENT, 1)
+        result = compiled.launch(JVP_FORWARD_VJP if any(active) else FORWARD, inputs)
         compiled.give_back(args, inputs)
         return result
 
@@ -129,9 +131,9 @@ def grad_scalars(kernel: Any, args: tuple[Any, ...]) -> dict[str, Any]:
     adjoints: list[Any] = [None] * len(compiled.core._params)
     for k, (_, dtype, rank, *_) in enumerate(compiled.core._params[: len(compiled.names)]):
         if rank < 0 and dtype.startswith("float"):
-            adjoints[k] = np.zeros((), dtype)
+            adjoints[k] = Array((), dtype, runtime.device, None, False, False, 0, False, None)
     reverse(kernel, args, tuple(adjoints))
-    entries = {name: a.item() for name, a in zip(compiled.names, adjoints) if a is not None}
+    entries = {name: a[()].item() for name, a in zip(compiled.names, adjoints) if a is not None}
     return {p.name: found for p in kernel.parameters if (found := gathered(p, entries)) is not None}
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._arrays import TANGENT, Array
 from .._kernels import FORWARD, JVP
+from .ad import planes_of
 from .data import Data, size_of, unwrap
 from .errors import RuntimeError_
 from .launching import Handler, Write, launching
@@ -78,7 +79,7 @@ class FwdMode(Handler):
         return self
 
     def __exit__(self, *failure: Any) -> None:
-        launching.handlers.remove(self)
+        launching.leave(self)
         for x in self.params:
             x.dual.fill(0)
 
@@ -86,10 +87,13 @@ class FwdMode(Handler):
         compiled = kernel.compile(args)
         inputs = compiled.inputs(args)
         self._follow(kernel, compiled, inputs)
-        seeded = any(isinstance(x, Array) and x._plane(TANGENT) is not None for x in inputs)
-        result = compiled.launch(JVP if seeded else FORWARD, inputs)
+        result = compiled.launch(JVP if any(planes_of(inputs, TANGENT)) else FORWARD, inputs)
         compiled.give_back(args, inputs)
         return result
+
+    def call(self, function: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        with launching.under(*(() if function.constant else (self,))):
+            return function.function(*args, **named)
 
     def _follow(self, kernel: Any, compiled: Any, inputs: tuple[Any, ...]) -> None:
         """Refuses a tangent that would be lost between two launches."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from types import MethodType
-from typing import Any, Callable
+from typing import Any, Callable, Iterable
 
 from .._arrays import ADJOINT, Array
 from .._kernels import FORWARD
@@ -19,8 +19,11 @@ from .launching import Handler, Write, launching
 class Replaced:
     """A function of Python with a gradient of its own. Made by `grad_replaced`, `no_grad` and `checkpoint`."""
 
-    def __init__(self, function: Callable[..., Any], grad: Callable[..., Any] | None = None, again: bool = False) -> None:
-        self.function, self.again = function, again
+    __name__: str
+    __qualname__: str
+
+    def __init__(self, function: Callable[..., Any], grad: Callable[..., Any] | None = None, again: bool = False, constant: bool = False) -> None:
+        self.function, self.again, self.constant = function, again, constant
         self.grad: Callable[..., Any] | None = grad  # its gradient, called with the same arguments
         functools.update_wrapper(self, function)
 
@@ -31,7 +34,7 @@ class Replaced:
         if instance is None:
             return self
         grad = None if self.grad is None else MethodType(self.grad, instance)
-        return Replaced(MethodType(self.function, instance), grad, self.again)
+        return Replaced(MethodType(self.function, instance), grad, self.again, self.constant)
 
     def __call__(self, *args: Any, **named: Any) -> Any:
         if launching.handlers:
@@ -92,8 +95,9 @@ def _nothing(*args: Any, **named: Any) -> None:
 
 
 def no_grad(function: Callable[..., Any]) -> Replaced:
-    """A decorator: a function of Python whose gradient is nothing. Tapes take what it computes for constants."""
-    return Replaced(function, _nothing)
+    """A decorator: a function of Python whose gradient is nothing: what it adds, and what it stores, is constant, and derivatives of what it
+    adds to or stores to stay as they are."""
+    return Replaced(function, _nothing, constant=True)
 
 
 def checkpoint(function: Callable[..., Any]) -> Replaced:
@@ -172,7 +176,15 @@ class Bracket(Handler):
             raise
         read = tuple(a for k, a in self.read.items() if k not in self.written)
         core._call(self.name, _nothing, self._end_reversed, read, tuple(self.written.values()))
+        if self.function.constant:
+            self._stop(self.written.values())
         return result
+
+    def _stop(self, arrays: Iterable[Array]) -> None:
+        """Those without an adjoint are constants from now on: no derivative is lost in them."""
+        for a in arrays:
+            if a.dtype.kind == "f" and a._plane(ADJOINT) is None:
+                self.tape.core.stop_gradient(a)
 
     # -- what it launches ----------------------------------------------------------------------------------------------
 
@@ -193,12 +205,11 @@ class Bracket(Handler):
 
     def _operation(self, name: str, do: Callable[[], None], read: list[Array], written: list[Array]) -> None:
         if self.function.again:
-            for a in written:
-                self.before.save(a)
+            with self.tape.aside():
+                for a in written:
+                    self.before.save(a)
         self.tape.core._call(name, do, None, tuple(read), tuple(written))
-        for a in written:
-            if a.dtype.kind == "f" and a._plane(ADJOINT) is None:
-                self.tape.core.stop_gradient(a)  # what depends on it is up to the function's gradient
+        self._stop(written)  # within the function, what depends on them is up to its gradient
         self.read.update((id(a), a) for a in read)
         self.written.update((id(a), a) for a in written)
         self.tape.use((*read, *written))
@@ -212,12 +223,14 @@ class Bracket(Handler):
         left = Saved()
         for a in self.written.values():
             left.save(a)
-        if self.function.again:
-            self._again()
-        else:
-            assert self.function.grad is not None
-            self.function.grad(*self.args, **self.named)
-        left.put_back()
+        try:
+            if self.function.again:
+                self._again()
+            else:
+                assert self.function.grad is not None
+                self.function.grad(*self.args, **self.named)
+        finally:
+            left.put_back()
         for a in self.written.values():
             adjoint = a._plane(ADJOINT)
             if adjoint is not None:
@@ -227,6 +240,7 @@ class Bracket(Handler):
         from .ad_tape import Tape
 
         self.before.put_back()
+        self.before = Saved()
         tape = Tape()
         tape.used = self.known
         with tape:

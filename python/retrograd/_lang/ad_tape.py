@@ -13,6 +13,7 @@ from .. import _core
 from .._arrays import ADJOINT, Array
 from .._kernels import FORWARD, Kernel
 from . import ad_check, ad_validation
+from .ad import copy_of
 from .ad_replaced import Bracket
 from .array_parameters import CopiedGetter, TensorGetter, is_tensor, tensor_adjoint
 from .data import Data, size_of, unwrap
@@ -22,7 +23,8 @@ from .launching import Handler, Write, launching
 from .layout import all_fields
 from .runtime import cfg, need_init, runtime
 
-NOT_ALLOCATED = "Gradients of loss are not allocated, please use "
+NOT_DEBUGGING = "Debug mode is disabled, autodiff valid check will not work. Please specify `rg.init(debug=True)` to enable the check."
+NOT_ALLOCATED = "Gradients of loss are not allocated, please "
 
 
 class Tape(Handler):
@@ -76,8 +78,7 @@ class Tape(Handler):
         need_init()
         self.loss, self.clear_gradients, self.validation, self.budget = unwrap(loss), clear_gradients, validation and cfg.debug, budget
         if validation and not cfg.debug:
-            warnings.warn("Debug mode is disabled, autodiff valid check will not work. Please specify `rg.init(debug=True)` to enable the check.",
-                          Warning, stacklevel=2)
+            warnings.warn(NOT_DEBUGGING, Warning, stacklevel=2)
         self.checker = None if grad_check is None else ad_check.Checker(self.loss, grad_check)
         self.calls: list[tuple[Any, tuple[Any, ...]]] = []
         self.entered = self.evaluated = False
@@ -85,7 +86,7 @@ class Tape(Handler):
         self.broken = ""
         self.core: Any = None
         self.used: dict[int, Array] = {}  # by id: arrays of recorded operations
-        self.lent: dict[Any, tuple[Array, Any]] = {}  # by place in memory: arrays of others, as the library's
+        self.lent: dict[Any, tuple[Array, Any, Any]] = {}  # by place in memory: arrays of the library there, tensors with gradients, whose it is
 
     # -- the block -----------------------------------------------------------------------------------------------------
 
@@ -110,7 +111,7 @@ class Tape(Handler):
     def _end(self) -> None:
         if self.recording:
             self.recording = False
-            launching.handlers.remove(self)
+            launching.leave(self)
             self.core._end()
 
     def _begin_loss(self) -> None:
@@ -119,7 +120,7 @@ class Tape(Handler):
             if loss.shape or loss.element_shape:
                 raise RuntimeError_(f"The loss of `Tape` must be a 0-D field, i.e. scalar, not one of shape {loss.shape + loss.element_shape}")
             if not loss.has_grad():
-                raise RuntimeError_(NOT_ALLOCATED + "rg.field(..., needs_grad=True) for all fields that are required by autodiff.")
+                raise RuntimeError_(NOT_ALLOCATED + "use rg.field(..., needs_grad=True) for all fields that are required by autodiff.")
             if self.clear_gradients:
                 clear_all_gradients()
             loss.fill(0)
@@ -127,13 +128,13 @@ class Tape(Handler):
             if size_of(loss) != 1:
                 raise RuntimeError_("The loss of `Tape` must be an ndarray with only one element")
             if not loss.has_grad():
-                raise RuntimeError_(NOT_ALLOCATED + "needs_grad=True for all ndarrays that are required by autodiff.")
+                raise RuntimeError_(NOT_ALLOCATED + "set needs_grad=True for all ndarrays that are required by autodiff.")
             loss.fill(0)
         elif is_tensor(loss):
             if loss.numel() != 1:
                 raise RuntimeError_("The loss of `Tape` must be a tensor only contains one element")
             if not loss.requires_grad:
-                raise RuntimeError_(NOT_ALLOCATED + "requires_grad=True for all tensors that are required by autodiff.")
+                raise RuntimeError_(NOT_ALLOCATED + "set requires_grad=True for all tensors that are required by autodiff.")
             loss.detach().zero_()
         else:
             raise RuntimeError_(f"The loss of `Tape` is a field, an ndarray or a tensor of torch, not {type(loss).__name__}")
@@ -151,8 +152,8 @@ class Tape(Handler):
                 tensor_adjoint(self.loss).fill_(1)
             else:
                 self.loss.grad.fill(1)
-        for array, tensor in self.lent.values():
-            if array._plane(ADJOINT) is not None:
+        for array, tensor, _ in self.lent.values():
+            if tensor is not None:
                 array._attach(ADJOINT, tensor_adjoint(tensor))  # it may be another one now
         with launching.under():
             self.core.vjp()
@@ -168,7 +169,13 @@ class Tape(Handler):
         if self.validation:
             ad_validation.validate(kernel, args)
         inputs = self.inputs(compiled, args)
-        result = compiled.launch(FORWARD, inputs)
+        try:
+            result = compiled.launch(FORWARD, inputs)
+        except _core.InvalidError as error:
+            if "depends on an array with an adjoint" not in str(error):
+                raise
+            raise _core.InvalidError(f"kernel {kernel.__name__}: {str(error).partition(': ')[0]}: make it with `needs_grad=True`; or, as a constant, "
+                                     "write it in a function that `rg.ad.no_grad` decorates") from None
         self.use(inputs)
         self.calls.append((kernel, args))
         return result
@@ -217,20 +224,24 @@ class Tape(Handler):
         for k, (x, getter) in enumerate(zip(compiled.inputs(args), compiled.getters)):
             if isinstance(getter, CopiedGetter):
                 raise RuntimeError_(f"argument '{compiled.names[k]}' is in other memory than the device's: on a tape arrays have to be on its device")
+            if isinstance(x, Array) and x._is_derivative and not compiled.written[k]:
+                with self.aside():
+                    x = copy_of(x)  # a constant; the reverse adds to what is in its memory
             foreign = isinstance(x, np.ndarray) or is_tensor(x)
-            found.append(self.lend(x, getter.at(args) if isinstance(getter, TensorGetter) else None, compiled.names[k]) if foreign else x)
+            tensor = getter.at(args) if isinstance(getter, TensorGetter) else None
+            found.append(self.lend(x, tensor, compiled.names[k], compiled.written[k]) if foreign else x)
         return tuple(found)
 
-    def lend(self, memory: Any, tensor: Any, name: str) -> Array:
+    def lend(self, memory: Any, tensor: Any, name: str, written: bool) -> Array:
         """Others' memory as an array of the library, the same one for the whole tape."""
-        at = memory.ctypes.data if isinstance(memory, np.ndarray) else memory.data_ptr()
-        strides = memory.strides if isinstance(memory, np.ndarray) else memory.stride()
-        key = at, memory.dtype, tuple(memory.shape), tuple(strides)
+        at, strides = (memory.ctypes.data, memory.strides) if isinstance(memory, np.ndarray) else (memory.data_ptr(), memory.stride())
+        key = at, memory.dtype, tuple(memory.shape), strides, tensor is not None
         if key not in self.lent:
-            made = Array((), "", runtime.device, memory, False, False, 0, False, name)
+            fixed = not written and isinstance(memory, np.ndarray) and not memory.flags.writeable
+            made = Array((), "", runtime.device, memory.copy() if fixed else memory, False, False, 0, False, name)
             if tensor is not None:
                 made._attach(ADJOINT, tensor_adjoint(tensor))
-            self.lent[key] = made, tensor
+            self.lent[key] = made, tensor, memory
         return self.lent[key][0]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 import sys
 import warnings
 from typing import Any, Callable
@@ -140,8 +141,7 @@ class ArrayParameter(Parameter):
         made.constant = self.type.needs_grad is False
         for which in ("grad", "dual"):
             if getattr(value, which) is not None:
-                made.derivatives[which] = self._companion(build, made, at, which, lambda v, which=which: getattr(v, which).array,  # type: ignore[misc]
-                                                          (which, "_array"))
+                made.derivatives[which] = self._companion(build, made, at, which, operator.attrgetter(f"{which}.array"), (which, "_array"))
         return made
 
     def _of_memory(self, build: Build, at: At, value: Any) -> Buffer:
@@ -192,6 +192,12 @@ class AnyArrayParameter(ArrayParameter):
 
     def guards(self, at: Path, value: Any) -> list[Guard] | None:
         return [guard(at, SAME, value)] if is_fixed(value) else super().guards(at, value)
+
+    def describe(self, value: Any, description: Any) -> None:
+        if is_fixed(value):
+            description.value(unwrap(value))
+        else:
+            super().describe(value, description)
 
 
 def is_fixed(value: Any) -> bool:

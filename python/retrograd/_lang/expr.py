@@ -78,10 +78,6 @@ def type_of(x: Any) -> DType:
         return x.dtype
     if isinstance(x, (bool, np.bool_)):
         return u1
-    if isinstance(x, np.generic):
-        found = dtypes.by_numpy(x.dtype)
-        if found is not None:
-            return found
     if isinstance(x, numbers.Integral):
         if not cfg.default_ip.least() <= int(x) <= cfg.default_ip.most():
             raise TypeError_(f"Integer literal {x} exceeded the range of default_ip: {cfg.default_ip}, please specify the dtype via e.g. "

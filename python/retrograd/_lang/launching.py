@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import threading
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import Any, Callable, Iterator
 
 from .. import _core
 from .._arrays import Array
+from .runtime import runtime
+
+
+NOTHING = nullcontext()
 
 
 class Write:
@@ -64,6 +68,11 @@ class Launching(threading.local):
         else:
             self.write(to, lambda: to.array._copy_from(source.array))
 
+    def leave(self, handler: Handler) -> None:
+        """Its block ends. After a reset there is no handler."""
+        if handler in self.handlers:
+            self.handlers.remove(handler)
+
     @contextmanager
     def under(self, *handlers: Handler) -> Iterator[None]:
         """A block in which these are the handlers, and no others."""
@@ -73,12 +82,12 @@ class Launching(threading.local):
         finally:
             self.handlers = before
 
-    @contextmanager
-    def aside(self) -> Iterator[None]:
+    def aside(self) -> Any:
         """A block whose launches are done, and nothing more."""
-        if not self.handlers:
-            yield
-            return
+        return self._aside() if self.handlers else NOTHING
+
+    @contextmanager
+    def _aside(self) -> Iterator[None]:
         with ExitStack() as stack:
             for handler in self.handlers:
                 stack.enter_context(handler.aside())
@@ -87,4 +96,5 @@ class Launching(threading.local):
 
 
 launching = Launching()
+runtime.at_reset.append(lambda: launching.handlers.clear())
 _core.launches_under(launching)

@@ -88,16 +88,18 @@ class Element(Place):
         value = Expr(b.builder.load(self.buffer.value, *self.index), self.dtype)
         return e.constant(value) if self.buffer.constant or self.buffer.value in b.stopped else value
 
-    def _written(self) -> None:
-        marks = current().marks
-        if marks is not None:
-            marks.write(self.buffer, self.index)
+    def _stored(self, value: Any) -> int:
+        """What is written for a value."""
+        b = current()
+        if b.marks is not None:
+            b.marks.write(self.buffer, self.index)
+        found = e.typed(value, self.dtype)
+        return (e.constant(found) if self.buffer.constant else found).value
 
     def store(self, value: Any) -> None:
         if not e.is_scalar(value):
             raise TypeError_(f"an element of {self.dtype} cannot hold {e.describe(value)}")
-        self._written()
-        current().builder.store(e.typed(value, self.dtype).value, self.buffer.value, *self.index)
+        current().builder.store(self._stored(value), self.buffer.value, *self.index)
 
     def update(self, op: str, value: Any) -> Any:
         if op not in ATOMIC:
@@ -108,10 +110,9 @@ class Element(Place):
             raise TypeError_(f"bits of {self.dtype} cannot be combined")
         if self.dtype is dtypes.u1 and op in ("add", "sub", "mul", "min", "max"):
             return super().update(op, value)
-        value = e.typed(-value if op == "sub" else value, self.dtype)
-        self._written()
         b = current()
-        return Expr(b.builder.rmw(ATOMIC[op], int(b.in_parallel), value.value, None, self.buffer.value, *self.index), self.dtype)
+        stored = self._stored(-value if op == "sub" else value)
+        return Expr(b.builder.rmw(ATOMIC[op], int(b.in_parallel), stored, None, self.buffer.value, *self.index), self.dtype)
 
     def cas(self, expected: Any, desired: Any) -> Any:
         if self.dtype.is_float:
