@@ -66,6 +66,8 @@ class Layouts(Case):
         rg.root.dense(rg.i, 3).place(x.grad, x, y)
         rg.root.dense(rg.i, 3).place(z)
         self.assertEqual((x.has_grad(), x.has_dual(), y.has_grad(), z.grad), (True, False, False, None))
+        self.assertIs(x.snode.parent(), x.parent())
+        self.assertEqual((x.parent(2), x.parent(3), x.parent().shape), (rg.root, None, (3,)))
         x.grad[2] = 4.0
         self.assertEqual(x.grad[2], 4.0)
         self.assertIsNone(x.grad.grad)
@@ -215,6 +217,9 @@ class Host(Case):
     def test_filling_and_copying(self):
         x, y = rg.field(rg.i64, (2, 3), fill=2**60 + 1), rg.ndarray(rg.f32, (2, 3), fill=1.5)
         self.assertEqual((x[1, 2], y[0, 0]), (2**60 + 1, 1.5))
+        short = rg.field(rg.i16, 2)
+        short[0] = 65535  # integers wrap
+        self.assertEqual((short[0], types.struct(a=rg.u8)(a=-1).a), (-1, 255))
         y.copy_from(x)
         self.assertEqual(y[1, 1], 2.0**60)
         v, w = rg.Vector.field(2, float, 3, fill=[1, 2], needs_grad=True), rg.tensor(types.vector(2, float), 3, layout=(0,))
@@ -238,7 +243,7 @@ class Host(Case):
             self.assertEqual((x.to_numpy(np.int8).dtype, x.to_numpy(rg.f64).dtype), (np.int8, np.float64))
             alias = x.to_numpy(copy=False)
             alias[1, 2] = 9
-            self.assertEqual(x[1, 2], 9)
+            self.assertEqual((x[1, 2], np.shares_memory(x.to_numpy(copy=None), alias), np.shares_memory(x.to_numpy(np.float64, copy=None), alias)), (9, True, False))
             np.testing.assert_array_equal(np.asarray(x), alias)
             np.testing.assert_array_equal(np.from_dlpack(x), alias)
             self.assertEqual(str(x), str(alias))
@@ -411,6 +416,63 @@ class Arguments(Case):
         product.grad(x, w, y)
         np.testing.assert_array_equal(x.grad.to_numpy(), [3, 3, 3])
         np.testing.assert_array_equal(w.grad.to_numpy(), [0, 0, 0])
+
+    def test_filling_in_kernels(self):
+        x, v, m = rg.field(float, (2, 2)), rg.Vector.field(2, int, 3, offset=4), rg.Matrix.ndarray(2, 2, float, ())
+
+        @rg.kernel
+        def fill(w: types.ndarray(), a: float):
+            x.fill(a + 1)
+            v.fill(rg.Vector([1, 2]))
+            w.fill(a)
+            m[None].fill(a * 2)
+            p = rg.Vector([a, a])
+            for i in range(2):
+                if i > 0:
+                    v[4].fill(7)
+            if a > 3:
+                p.fill(1)
+            m[None][0, 0] = p.sum()
+
+        w = np.zeros(3)
+        for a in (3.0, 4.0):
+            fill(w, a)
+            self.assertEqual((x.to_numpy().tolist(), v.to_numpy().tolist(), w.tolist()), ([[a + 1] * 2] * 2, [[7, 7], [1, 2], [1, 2]], [a] * 3))
+            self.assertEqual(m[None].to_list(), [[6 if a == 3 else 2, 2 * a], [2 * a, 2 * a]])
+
+        @rg.kernel
+        def value(z: types.vector(2, float)):
+            z.fill(2)
+
+        with self.assertRaisesRegex(TypeError, "this is a value"):
+            value([1, 2])
+
+    def test_functions_of_python_in_kernels(self):
+        x, y = rg.field(float, 3, fill=2), rg.field(float, 3)
+
+        def read(i):
+            return x[i] * 10
+
+        def write(i):
+            x[i] = 1
+
+        @rg.kernel
+        def go():
+            for i in y:
+                y[i] = read(i)
+
+        for a in (2, 5):
+            x.fill(a)
+            go()
+            self.assertEqual(y[1], 10 * a)
+        for wrong in (lambda i: write(i), lambda i: x.fill(3), lambda i: x.from_numpy(np.zeros(3)), lambda i: x.to_numpy()[0], lambda i: x.copy_from(y)):
+            @rg.kernel
+            def bad():
+                for i in y:
+                    y[i] = wrong(i)
+
+            with self.assertRaisesRegex(SyntaxError, "would be done once, when the kernel is compiled"):
+                bad()
 
     def test_the_same_array_twice(self):
         @rg.kernel

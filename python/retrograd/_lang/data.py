@@ -11,8 +11,9 @@ import numpy as np
 
 from .._arrays import ADJOINT, TANGENT, Array
 from . import dtypes
+from .build import building
 from .dtypes import DType
-from .errors import AssertionError_, IndexError_, RuntimeError_
+from .errors import AssertionError_, IndexError_, RuntimeError_, SyntaxError_
 from .launching import launching
 from .matrix import Matrix, MatrixType
 from .runtime import runtime
@@ -175,20 +176,34 @@ class Data:
         launching.write(self, lambda: self.array._put(index, values), index, values)
 
     def __getitem__(self, key: Any) -> Any:
+        if building():  # in a function of Python that a kernel calls
+            from .arguments import element
+
+            return element(self, key).load()
         at = self._index(key)
         value = self._view()[at]
         return ElementView(self, at, value) if self.element_shape else value.item()
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        self._outside("a store to an element")
         self._put(self._index(key), (), entries_of(value, self.dtype, self.element_shape))
 
     def __iter__(self) -> Iterator[Any]:
         raise TypeError(f"a {self.kind} is iterated in kernels only")
 
+    def _outside(self, what: str) -> None:
+        if building():
+            raise SyntaxError_(f"{what} of {self.kind} {self.name!r} by Python would be done once, when the kernel is compiled: call it outside of kernels, "
+                               "or make a @func of what the kernel calls")
+
     # -- all elements --------------------------------------------------------------------------------------------------
 
     def fill(self, value: Any) -> None:
-        """Set all elements: to a number, or to a vector or matrix of the elements' shape."""
+        """Set all elements: to a number, or to a vector or matrix of the elements' shape. Kernels can do it, too."""
+        self._outside("fill()")
+        self._fill(value)
+
+    def _fill(self, value: Any) -> None:
         if isinstance(value, (int, float)) and abs(value) <= 2**53:
             launching.write(self, lambda: self.array.fill(value))
         else:
@@ -201,16 +216,18 @@ class Data:
         ----------
         dtype : optional
             Another type.
-        copy : bool
-            False: the memory itself; a ValueError where that is not possible.
+        copy : bool, optional
+            False: the memory itself; a ValueError where that is not possible. None: a copy only there.
         keep_dims : bool
             Vectors have two axes, like matrices with one column.
         """
+        self._outside("to_numpy()")
         wanted = dtypes.of(dtype) if dtype is not None else None
         target = wanted.numpy if wanted is not None else dtype
-        if copy is not False:
+        shared = not self.array.device.own_memory and (target is None or np.dtype(target) == self.dtype.numpy)
+        if copy or copy is None and not shared:
             return self._columns(np.array(self._view(), dtype=target, copy=True, order="C"), keep_dims)
-        if self.array.device.own_memory or target is not None and np.dtype(target) != self.dtype.numpy:
+        if not shared:
             raise ValueError(f"{self.kind} {self.name!r} cannot be lent without a copy: it is "
                              + ("in a device's memory" if self.array.device.own_memory else f"of {self.dtype}, not {dtype}"))
         return self._columns(self._by_shape(self._shared().numpy()), keep_dims)
@@ -228,6 +245,7 @@ class Data:
 
     def from_numpy(self, values: Any) -> None:
         """Set all elements from an array of the same shape; other types are converted."""
+        self._outside("from_numpy()")
         values = np.asarray(values)
         wanted = self.shape + self.element_shape
         kept = [n for n in values.shape[len(self.shape) :] if n != 1] == [n for n in self.element_shape if n != 1]  # columns and rows are vectors
@@ -237,6 +255,7 @@ class Data:
 
     def copy_from(self, other: Any) -> None:
         """Set all elements from another field, ndarray or tensor of the same shape; other types are converted."""
+        self._outside("copy_from()")
         other = unwrap(other)
         if not isinstance(other, Data):
             raise TypeError(f"copy_from takes a field or an ndarray, not {type(other).__name__}")
@@ -261,6 +280,7 @@ class Data:
         """
         import torch
 
+        self._outside("to_torch()")
         if runtime.device.startswith("cuda"):
             found = self._by_shape_torch(torch.from_dlpack(self.array))
             found = found.clone() if copy is not False else found
@@ -278,6 +298,7 @@ class Data:
 
     def from_torch(self, tensor: Any) -> None:
         """Set all elements from a tensor of the same shape; other types are converted."""
+        self._outside("from_torch()")
         if tensor.is_cuda and runtime.device.startswith("cuda") and tuple(tensor.shape) == self.shape + self.element_shape:
             target = self._by_shape_torch(sys.modules["torch"].from_dlpack(self.array))
             values = target.new_empty(self.array.shape)

@@ -49,6 +49,10 @@ class DType:
         """The least integer."""
         return -(1 << self.bits - 1) if self.kind == "i" else 0
 
+    def wrapped(self, x: int) -> int:
+        """The integer of this type with the same low bits."""
+        return (x - self.least() & (1 << self.bits) - 1) + self.least()
+
     def most(self) -> int:
         """The greatest integer."""
         return (1 << self.bits - (self.kind == "i")) - 1

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import operator
 from functools import partial
 from typing import Any, Callable
+
+import numpy as np
 
 from . import dtypes, functions, places
 from . import expr as e
@@ -15,7 +16,9 @@ from .build import Build
 from .dtypes import DType
 from .errors import CompilationError, SyntaxError_, TypeError_, locate, located
 from .expr import Expr
+from .filling import fill_array
 from .data import Data, unwrap
+from .instead import instead_of
 from .iteration import static
 from .matrix import Matrix
 from .places import Place, is_value, local
@@ -40,9 +43,6 @@ IDENTITY: dict[type, Callable[[Any, Any], Any]] = {
 
 # Functions that a walk does itself: called with the walker and the call. Modules of the package add theirs.
 SPECIAL: dict[Any, Callable[[Any, ast.Call], Any]] = {}
-# Python's own functions, by what kernels call instead.
-INSTEAD_OF: dict[Any, Any] = {builtins.abs: functions.abs, builtins.min: functions.min, builtins.max: functions.max, builtins.pow: functions.pow,
-                              builtins.round: functions.round}
 
 
 def special(*keys: Any) -> Callable[[Any], Any]:
@@ -134,7 +134,13 @@ class Evaluator:
         return node.value
 
     def on_Name(self, node: ast.Name) -> Any:
-        return self.frame.lookup(node.id)
+        return self.known_as(self.frame.lookup(node.id), node.id)
+
+    def known_as(self, found: Any, name: str) -> Any:
+        """The same; an array without a name of its own has, in messages, the one that the source first gives it."""
+        if isinstance(found, Data):
+            self.build.names.setdefault(id(found), name)
+        return found
 
     def on_Attribute(self, node: ast.Attribute) -> Any:
         base = self.ref(node.value)
@@ -149,9 +155,11 @@ class Evaluator:
                 raise CompilationError(f"{'Gradient' if node.attr == 'grad' else 'Tangent'} {base.name or base.kind}.{node.attr} has not been placed, "
                                        f"check whether `needs_{node.attr}=True`")
             return self.build.reads.read(self.build, base, node.attr, derivative)
+        if isinstance(base, (Data, Buffer)) and node.attr == "fill":
+            return fill_array.__get__(base)
         if isinstance(base, Expr):
             raise TypeError_(f"a scalar ({base.dtype}) has no attribute '{node.attr}'")
-        return self.build.reads.read(self.build, base, node.attr, getattr(base, node.attr))
+        return self.known_as(self.build.reads.read(self.build, base, node.attr, getattr(base, node.attr)), node.attr)
 
     def index_of(self, node: ast.expr) -> Any:
         """The value of a subscript."""
@@ -176,7 +184,7 @@ class Evaluator:
             return base.item(index)
         if isinstance(base, Expr):
             raise TypeError_(f"a scalar ({base.dtype}) has no entries")
-        if is_run_time(index) and isinstance(base, (list, tuple)):
+        if is_run_time(index) and isinstance(base, (list, tuple, np.ndarray)):
             base = Matrix(base)
         return base[index]
 
@@ -384,10 +392,7 @@ class Evaluator:
         self.at(node)
         if isinstance(function, DType) and len(args) == 1 and not named:
             return functions.cast(args[0], function)
-        function = INSTEAD_OF.get(function, function) if _hashable(function) and (is_run_time(args) or self.static == 0) else function
+        if is_run_time(args):
+            function = instead_of(function) or function
         self.build.called.append(function)
         return function(*args, **named)
-
-
-def _hashable(x: Any) -> bool:
-    return getattr(type(x), "__hash__", None) is not None

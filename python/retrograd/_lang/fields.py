@@ -44,16 +44,16 @@ class Field(Data):
         return [self]
 
     def _place(self, node: Node, offset: tuple[int, ...] | None) -> None:
-        if self.placed and (self.primal is None or self.node is not self.primal.node):
+        if self.placed and (self.primal is None or self.parent() is not self.primal.parent()):
             raise RuntimeError_(f"field {self.name!r} has been placed already")
         if isinstance(self.primal, Field):
             if self.primal.placed and node.shape != self.primal.shape:
                 raise RuntimeError_(f"{self.name!r} has the shape of its field, {self.primal.shape}, and cannot be placed with {node.shape}")
-            self.placed, self.node = True, node
+            self.placed, self.node = True, Node(node)
             if self.primal._array is not None:
                 self._allocate()
             return
-        self.shape, self.order, self.offset, self.placed, self.node = node.shape, node.order, offset, True, node
+        self.shape, self.order, self.offset, self.placed, self.node = node.shape, node.order, offset, True, Node(node)
         for d, wanted in zip((self.grad, self.dual), self.wanted):
             if d is not None:
                 d.shape, d.order, d.offset = self.shape, self.order, self.offset
@@ -75,7 +75,7 @@ class Field(Data):
                 if d is not None and d.placed:
                     d._allocate()
             if self.initial is not None:
-                self.fill(self.initial)
+                self._fill(self.initial)
 
     def has_grad(self) -> bool:
         """Whether it has adjoints."""
@@ -93,12 +93,12 @@ class Field(Data):
 
     @property
     def snode(self) -> Any:
-        """The node that it is placed under."""
+        """Its own node, under the one that it is placed under."""
         return self.node
 
     def parent(self, n: int = 1) -> Any:
-        """The node n levels above it; None: there is none."""
-        return None if self.node is None else self.node.parent(n - 1)
+        """The node n levels above its own; None: there is none."""
+        return None if self.node is None else self.node.parent(n)
 
     @classmethod
     def _make(cls, scalar: DType, element: tuple[int, ...], shape: tuple[int, ...], order: tuple[int, ...], offset: tuple[int, ...] | None, name: str,

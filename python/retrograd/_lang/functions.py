@@ -251,7 +251,7 @@ def cast(x: Any, dtype: Any) -> Any:
     def scalar(a: Any) -> Any:
         if building():
             return e.cast(a, t) if isinstance(a, Expr) else e.typed(a, t)
-        return t.numpy.type(a).item()
+        return t.wrapped(a) if isinstance(a, int) and t.kind in "iu" else t.numpy.type(a).item()
 
     return elementwise(scalar, x)
 

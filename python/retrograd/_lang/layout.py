@@ -58,7 +58,7 @@ class Node:
         self._parent, self.axes, self.extents = parent, axes, extents
 
     def __repr__(self) -> str:
-        return "root" if self._parent is None else f"{self._parent!r}.dense({self.axes!r}, {self.extents})"
+        return "root" if self._parent is None else f"{self._parent!r}.dense({self.axes!r}, {self.extents})" if self.axes else repr(self._parent)
 
     def _path(self) -> Iterator["Node"]:
         if self._parent is not None:
@@ -158,7 +158,7 @@ class Node:
         for field in self._fields():
             derivative = getattr(field, which)
             if derivative is not None and not derivative.placed and field._array is None:
-                field.node.place(derivative, offset=field.offset)
+                field.parent().place(derivative, offset=field.offset)
 
     def _fields(self) -> list[Any]:
         return [f for f in all_fields() if self in f.node._path()]
@@ -238,7 +238,7 @@ class FinalizedTree:
 
 def dense_path(shape: tuple[int, ...], order: tuple[int, ...]) -> Node:
     """The node under the root for a field of that shape."""
-    node: Node = root
-    for axis in order:
+    node: Node = root.dense(axes(*order), shape) if order and order == tuple(range(len(order))) else root
+    for axis in order if node is root else ():
         node = node.dense(axes(axis), shape[axis])
     return node

@@ -230,11 +230,14 @@ class Matrix(Operators):
 
     def __matmul__(self, other: Any) -> Any:
         other = other if isinstance(other, Matrix) else Matrix(other)
-        if len(self.shape) != 2 or self.m != other.n:
+        inner = self.shape[-1]
+        if inner != other.n:
             raise TypeError_(f"`@` cannot be applied to shapes {self.shape} and {other.shape}")
-        rows = [self.entries[i * self.m : (i + 1) * self.m] for i in range(self.n)]
+        rows = [self.entries[i : i + inner] for i in range(0, len(self.entries), inner)]
         columns = [other.entries[j :: other.m] for j in range(other.m)]
-        return Matrix.of([total(a * b for a, b in zip(r, c)) for r in rows for c in columns], (self.n,) + other.shape[1:])
+        found = [total(a * b for a, b in zip(r, c)) for r in rows for c in columns]
+        shape = self.shape[:-1] + other.shape[1:]
+        return Matrix.of(found, shape) if shape else found[0]
 
     def __rmatmul__(self, other: Any) -> Any:
         return Matrix(other) @ self
@@ -349,6 +352,8 @@ class Matrix(Operators):
 
     def fill(self, value: Any) -> None:
         """Set all entries."""
+        if building():
+            raise TypeError_("`fill` sets variables, and elements of arrays: this is a value")
         for k in range(len(self.entries)):
             self._put(k, value)
 

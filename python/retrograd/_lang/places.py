@@ -199,7 +199,9 @@ class MatrixPlace(Place):
     def update(self, op: str, value: Any) -> Any:
         return Matrix.of([self.entry(k).update(op, v) for k, v in enumerate(self._values(value))], self.shape)
 
-    def attr(self, name: str) -> Place | None:
+    def attr(self, name: str) -> Any:
+        if name == "fill":
+            return self.store
         where = swizzle(name) if len(self.shape) == 1 else None
         if where is None or max(where) >= self.count:
             return None

@@ -29,7 +29,7 @@ class StructField:
                 if shape is not None:
                     for derivative, wanted in zip((made.grad, made.dual), made.wanted):
                         if wanted:
-                            made.node.place(derivative, offset=made.offset)
+                            made.parent().place(derivative, offset=made.offset)
 
     @classmethod
     def _of(cls, type_: StructType, members: dict[str, Any], name: str, layout: Layout) -> "StructField":
@@ -83,7 +83,7 @@ class StructField:
 
     @property
     def snode(self) -> Any:
-        """The node that its first member is placed under."""
+        """The node of its first member."""
         return next(self._leaves()).snode
 
     def parent(self, n: int = 1) -> Any:

@@ -21,12 +21,15 @@ class Backend(enum.IntEnum):
 class Tensor:
     """A field or an ndarray, and used like it on the host and in kernels. Made by `tensor` and `wrap`; as an annotation it takes both."""
 
-    __slots__ = ("_impl", "__weakref__")
+    __slots__ = ("_impl", "_grad", "_dual", "__weakref__")
 
     def __init__(self, impl: Any) -> None:
         if not isinstance(impl, Data):
             raise TypeError(f"a tensor wraps a field or an ndarray, not {type(impl).__name__}")
-        self._impl = impl
+        self._impl, self._grad, self._dual = impl, None, None
+
+    _grad: "Tensor | None"
+    _dual: "Tensor | None"
 
     def _unwrap(self) -> Any:
         return self._impl
@@ -35,19 +38,23 @@ class Tensor:
         return [self._impl]
 
     def __getattr__(self, name: str) -> Any:
-        if name == "_impl" or name.startswith("__"):  # asked by copy and pickle before there is one
+        if name in Tensor.__slots__ or name.startswith("__"):  # asked by copy and pickle before there is one
             raise AttributeError(name)
         return getattr(self._impl, name)
 
     @property
     def grad(self) -> "Tensor | None":
         """Its adjoints, which of a field may be without a place; None: there are none."""
-        return None if self._impl.grad is None else Tensor(self._impl.grad)
+        if self._grad is None and self._impl.grad is not None:
+            self._grad = Tensor(self._impl.grad)
+        return self._grad
 
     @property
     def dual(self) -> "Tensor | None":
         """Its tangents."""
-        return None if self._impl.dual is None else Tensor(self._impl.dual)
+        if self._dual is None and self._impl.dual is not None:
+            self._dual = Tensor(self._impl.dual)
+        return self._dual
 
     @property
     def backend(self) -> Backend:
@@ -69,7 +76,7 @@ class Tensor:
         return iter(self._impl)
 
     def __repr__(self) -> str:
-        return f"<rg.Tensor of {self._impl!r}>"
+        return f"<rg.Tensor {self.backend.name} shape={self._impl.shape}" + (f" layout={self.layout}>" if self.layout else ">")
 
     def __str__(self) -> str:
         return str(self._impl)
