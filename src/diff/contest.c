@@ -181,11 +181,13 @@ ad_each_element(rg_builder *b, ir_value *buffer, ir_value **index)
 {
     ir_value *lo[RG_MAX_RANK], *hi[RG_MAX_RANK];
     uint32_t rank = rg_value_rank(buffer);
+    lo[0] = rg_build_int(b, RG_I64, 0);
+    hi[0] = rg_build_int(b, RG_I64, 1); /* without axes: its only one */
     for (uint32_t k = 0; k < rank; k++) {
-        lo[k] = rg_build_int(b, RG_I64, 0);
+        lo[k] = lo[0];
         hi[k] = rg_build_extent(b, buffer, k);
     }
-    rg_build_parallel(b, rank, lo, hi, index);
+    rg_build_parallel(b, rank ? rank : 1, lo, hi, index);
 }
 
 static ir_value *
