@@ -449,8 +449,8 @@ RG_API RG_MUST_CHECK rg_status rg_object_get_info(const rg_object *object, rg_ob
 RG_API void rg_object_destroy(rg_object *object);
 
 /* -- the cache --------------------------------------------------------------------------------- */
-/* Front ends keep their own entries beside the compiler's, under keys that begin with the front end's name. `folder` is as in
- * rg_module_desc.cache. Any number of processes use it at a time: an entry appears as a whole or not at all. Any thread. */
+/* Front ends keep their own entries beside the compiler's, under keys that begin with the front end's name; other versions of the library
+ * do not find them. `folder` is as in rg_module_desc.cache. Any number of processes use it at a time: an entry appears as a whole or not at all. Any thread. */
 
 /* Calls `found` with the entry of that key; the content is valid during the call, which must not call the library. RG_NOT_FOUND: there is
  * none that is whole, and this user's. */

@@ -1,7 +1,20 @@
 /* The cache on disk for front ends. SPDX-License-Identifier: Apache-2.0 */
 #include "api/api.h"
 
+#include "base/bytes.h"
 #include "cache/cache.h"
+#include "cache/version.h"
+
+/* What one version keeps another one does not find. */
+static rg_str
+whole_key(rg_str key)
+{
+    str whole = {.in = mem_scratch()};
+    bytes_put(&whole, RG_STR("front end"));
+    bytes_put(&whole, rg_str_of(cache_version()));
+    bytes_put(&whole, key);
+    return str_view(&whole);
+}
 
 static settings
 settings_for(rg_str folder)
@@ -17,7 +30,7 @@ look_for_entry(rg_str folder, rg_str key, void (*found)(void *user, rg_str conte
 {
     settings s = settings_for(folder);
     rg_str content;
-    if (!cache_get(&s, key, &content))
+    if (!cache_get(&s, whole_key(key), &content))
         return api_error(RG_NOT_FOUND, "the cache has no such entry");
     found(user, content);
     return RG_OK;
@@ -35,7 +48,7 @@ static rg_status
 keep_entry(rg_str folder, rg_str key, rg_str content)
 {
     settings s = settings_for(folder);
-    cache_put(&s, key, content);
+    cache_put(&s, whole_key(key), content);
     return RG_OK;
 }
 
