@@ -16,7 +16,8 @@ enum {
     ONE_BY_ONE = 8,  /* each lane of what runs serially */
     ASK = 4,         /* a branch on a mask */
     MISSED = 3,      /* a branch that one thread takes and the next does not */
-    INNER_VECTOR = 4 /* threads' worth of work that the compiler's own vectors do at once */
+    INNER_VECTOR = 4, /* threads' worth of work that the compiler's own vectors do at once */
+    MANY = 1000 /* operations of a thread that fill all registers with their values, and the processor with work */
 };
 static const double waiting = 1.7; /* how much longer the longest of a group runs than their mean */
 
@@ -261,15 +262,25 @@ find_beside(ir_op *op, void *user)
     return !op->beside;
 }
 
-/* Two registers for each of the widest floats, so that what waits for one is passed by what works on the other; no more
- * lanes than a row has threads. */
+static bool
+count_op(ir_op *op, void *user)
+{
+    *(unsigned *)user += op->code != RG_OP_CONST;
+    return true;
+}
+
+/* Two registers for each of the widest floats, so that what waits for one is passed by what works on the other; one where
+ * there are very many, of which a second would only be spilled: products of 12x12 matrices took LLVM 8 s, not 1. No more lanes
+ * than a row has threads. */
 static unsigned
 usual_width(const lanes *l, const ir_op *parallel)
 {
-    unsigned widest = 4, width = 64;
+    unsigned widest = 4, width = 64, ops = 0;
     ir_walk(parallel->regions[0], find_widest, &widest);
+    ir_walk(parallel->regions[0], count_op, &ops);
+    unsigned registers = ops < MANY ? 2 : 1;
     uint64_t row = threads_of_row(parallel);
-    while (width > 8 && (width > 2 * l->target->vector / widest || width >= 2 * row))
+    while (width > 8 && (width > registers * l->target->vector / widest || width >= 2 * row))
         width /= 2;
     return width;
 }
