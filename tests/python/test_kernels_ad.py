@@ -927,6 +927,15 @@ class Tapes(Case):
             right()
         self.close(x.grad, np.full(3, 20.0))
 
+        @rg.kernel
+        def later():
+            x[2] = 0.0
+
+        with self.fails(AssertionError, "`x`", "kernel later", f"line {right.function.__code__.co_firstlineno + 3}"), rg.ad.Tape(loss, validation=True):
+            later()
+            right()
+            later()
+
         @rg.ad.grad_replaced
         def exempt():
             overwrites()

@@ -40,7 +40,8 @@ class Tape(Handler):
     clear_gradients : bool
         Set the `grad` of all fields to 0 when the block begins (not those of ndarrays and tensors).
     validation : bool
-        With `init(debug=True)`: an element that a launch reads and later writes is an `AssertionError` that names the array.
+        With `init(debug=True)`: an element that is read, and written later, is an `AssertionError` that names the array. Tapes that keep what is
+        overwritten do not need this rule; those of other systems do.
     grad_check : list of fields, optional
         Compare their gradients with differences when the block ends; the loss is f64.
     budget : int
@@ -85,6 +86,7 @@ class Tape(Handler):
         self.recording = self.paused = False
         self.broken = ""
         self.core: Any = None
+        self.marks: dict[Any, tuple[Any, Array]] = {}  # validation: what has been read
         self.used: dict[int, Array] = {}  # by id: arrays of recorded operations
         self.lent: dict[Any, tuple[Array, Any, Any]] = {}  # by place in memory: arrays of the library there, tensors with gradients, whose it is
 
@@ -167,7 +169,7 @@ class Tape(Handler):
         if self.checker is not None:
             self.checker.note(args)
         if self.validation:
-            ad_validation.validate(kernel, args)
+            ad_validation.validate(kernel, args, self.marks)
         inputs = self.inputs(compiled, args)
         try:
             result = compiled.launch(FORWARD, inputs)
