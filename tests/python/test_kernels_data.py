@@ -615,6 +615,10 @@ class Structs(Case):
             pos[..., 0] *= 2
             np.testing.assert_array_equal(p.pos.to_numpy(), pos)
             np.testing.assert_array_equal(p.kind.to_numpy(), [[0, 1], [2, 3]])
+            kept, viewed = copy.deepcopy(p[1, 1]), p[1, 1]
+            p[1, 1].mass = 0
+            self.assertEqual((kept.mass, pickle.loads(pickle.dumps(kept)).pos.to_list(), viewed.mass), (4, p[1, 1].pos.to_list(), 4))
+            p[1, 1].mass = 4
             other = Particle.field()
             rg.root.dense(rg.ij, 2).place(other)
             other.from_numpy(p.to_numpy())

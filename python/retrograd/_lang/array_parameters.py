@@ -279,7 +279,8 @@ class CopiedGetter(Getter):
         made = Array(values.shape, values.dtype.name, runtime.device, None, self.grad, False, 0, False, None)
         made._write(values)
         if self.grad:
-            made._plane(ADJOINT)._write(_on_host(tensor_adjoint(value)))
+            adjoint: Any = made._plane(ADJOINT)
+            adjoint._write(_on_host(tensor_adjoint(value)))
         return made
 
     def back(self, args: tuple[Any, ...], made: Array, written: bool) -> None:

@@ -209,7 +209,7 @@ class Data:
         else:
             self._store(np.broadcast_to(entries_of(value, self.dtype, self.element_shape), self.shape + self.element_shape))
 
-    def to_numpy(self, dtype: Any = None, copy: bool | None = True, keep_dims: bool = False) -> np.ndarray[Any, Any]:
+    def to_numpy(self, dtype: Any = None, copy: bool | None = True, keep_dims: bool = False) -> Any:
         """The elements as a NumPy array of the shape, with the axes of the elements behind it.
 
         Parameters
@@ -282,7 +282,7 @@ class Data:
 
         self._outside("to_torch()")
         if runtime.device.startswith("cuda"):
-            found = self._by_shape_torch(torch.from_dlpack(self.array))
+            found = self._by_shape_torch(sys.modules["torch"].from_dlpack(self.array))
             found = found.clone() if copy is not False else found
         else:
             found = torch.from_numpy(self.to_numpy(copy=copy))
@@ -321,7 +321,7 @@ class Data:
     def __dlpack_device__(self) -> Any:
         return self.array.__dlpack_device__()
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         return self.to_numpy(dtype, copy is not False)
 
     # -- what it is ----------------------------------------------------------------------------------------------------
@@ -426,7 +426,7 @@ class Component:
 
     def to_numpy(self, dtype: Any = None) -> np.ndarray[Any, Any]:
         """The entries as a NumPy array of the shape."""
-        return np.array(self.of._view()[(..., *self.entry)], dtype)
+        return np.array(self._of_entry(self.of._view()), dtype)
 
     def fill(self, value: Any) -> None:
         """Set all of them."""
@@ -435,8 +435,11 @@ class Component:
     def from_numpy(self, values: Any) -> None:
         """Set all of them from an array of the shape."""
         whole = self.of.to_numpy()
-        whole[(..., *self.entry)] = values
+        self._of_entry(whole)[...] = values
         self.of.from_numpy(whole)
+
+    def _of_entry(self, values: Any) -> Any:
+        return values[(..., *self.entry)]
 
 
 _allocated: "weakref.WeakSet[Data]" = weakref.WeakSet()

@@ -27,7 +27,8 @@ class Field(Data):
 
     def __init__(self, dtype: DType, element_shape: tuple[int, ...], name: str = "") -> None:
         super().__init__(dtype, element_shape, name)
-        self.placed, self.node = False, None
+        self.placed = False
+        self.node: Any = None
         self.layout = Layout.AOS
         self.declared = ""
         self.wanted: tuple[bool, bool] = (False, False)
@@ -44,7 +45,7 @@ class Field(Data):
         return [self]
 
     def _place(self, node: Node, offset: tuple[int, ...] | None) -> None:
-        if self.placed and (self.primal is None or self.parent() is not self.primal.parent()):
+        if self.placed and not (isinstance(self.primal, Field) and self.parent() is self.primal.parent()):
             raise RuntimeError_(f"field {self.name!r} has been placed already")
         if isinstance(self.primal, Field):
             if self.primal.placed and node.shape != self.primal.shape:

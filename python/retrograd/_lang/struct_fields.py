@@ -182,5 +182,4 @@ class StructView(Struct):
         self.of.members[name][self.at] = self.members[name]
 
     def __reduce__(self) -> Any:
-        return Struct, ({k: StructType.__call__(v.type, v) if isinstance(v, Struct) else Matrix.of(v.entries, v.shape) if isinstance(v, Matrix) else v
-                         for k, v in self.members.items()}, self.type)
+        return Struct, (self.members, self.type)  # those that are views are copied as values, too
