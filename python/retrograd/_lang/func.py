@@ -230,12 +230,12 @@ def resolve(function: Callable[..., Any], annotation: Any) -> Any:
         raise CompilationError(f"the annotation `{annotation}` of {function.__qualname__} cannot be evaluated: {error}") from error
 
 
-def resolve_in(cls: type, annotation: Any) -> Any:
-    """The annotation of a class's member."""
+def resolve_in(cls: type, annotation: Any, names: dict[str, Any] | None = None) -> Any:
+    """The annotation of a class's member. `names`: those of the place where it is defined, if not only its module's."""
     if not isinstance(annotation, str):
         return annotation
     try:
-        return eval(annotation, vars(sys.modules[cls.__module__]), dict(vars(cls)))
+        return eval(annotation, vars(sys.modules[cls.__module__]), {**(names or {}), **vars(cls)})
     except Exception as error:
         raise CompilationError(f"the annotation `{annotation}` of {cls.__qualname__} cannot be evaluated: {error}") from error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, Callable, Mapping
 
 from . import dtypes
@@ -150,11 +151,13 @@ def dataclass(cls: Any) -> StructType:
     """
     from .func import resolve_in
 
+    frame = sys._getframe(1)
+    names = {**frame.f_globals, **frame.f_locals}
     members: dict[str, Any] = {}
     methods: dict[str, Callable[..., Any]] = {}
     for base in reversed(cls.__mro__[:-1]):
         for name, annotation in base.__dict__.get("__annotations__", {}).items():
-            members[name] = resolve_in(base, annotation)
+            members[name] = resolve_in(base, annotation, names)
         methods.update({k: v for k, v in vars(base).items() if callable(v) and not k.startswith("__")})
     defaults = [name for name in members if hasattr(cls, name)]
     if defaults:
