@@ -156,6 +156,16 @@ class Kernels(unittest.TestCase):
         run()
         np.testing.assert_allclose(z.to_numpy(), expected)
 
+    def test_vectors_from_the_left(self):
+        @rg.kernel
+        def run(a: float) -> rg.types.vector(2, float):
+            v, m = rg.Vector([a, 2.0]), rg.Matrix([[1.0, 2.0], [3.0, 4.0]])
+            return v @ m * (v @ v) + int(v)
+
+        v, m = np.array([1.5, 2.0]), np.array([[1.0, 2.0], [3.0, 4.0]])
+        np.testing.assert_allclose(run(1.5).to_numpy(), v @ m * (v @ v) + [1, 2])
+        np.testing.assert_allclose((rg.Vector([1.5, 2.0]) @ rg.Matrix(m)).to_numpy(), v @ m)
+
     def test_containers_of_compile_time(self):
         @rg.kernel
         def run(a: int) -> int:

@@ -332,6 +332,42 @@ class Errors(unittest.TestCase):
         check(3.0)
         np.testing.assert_array_equal(x.to_numpy(), [2, 2, 2, 2])
 
+    def test_arrays_have_the_names_that_the_source_gives_them(self):
+        rg.init(debug=True)
+        heights, other = rg.field(float, 3, needs_grad=True), rg.field(float, 3)
+
+        class Body:
+            def __init__(self):
+                self.mass = rg.field(float, 3)
+
+            @rg.kernel
+            def fill(self, n: int):
+                for i in range(n):
+                    self.mass[i] = 1
+
+        @rg.kernel
+        def fill(n: int):
+            for i in range(n):
+                heights[i] = 1
+
+        @rg.kernel
+        def fill_grad(n: int):
+            for i in range(n):
+                heights.grad[i] = 1
+
+        @rg.kernel
+        def through():
+            for i in heights:
+                other[i] = heights[i] * 2
+                heights[i] = other[i]
+
+        for kernel, name in ((fill, "heights"), (fill_grad, "heights_grad"), (Body().fill, "mass")):
+            with self.assertRaisesRegex(AssertionError, f"array `{name}`, extent 3"):
+                kernel(4)
+                rg.sync()
+        with self.assertRaisesRegex(rg.CompilationError, "`other` carries a value that is being differentiated"):
+            through.grad()
+
     def test_assertions_are_for_debugging(self):
         rg.init()
 

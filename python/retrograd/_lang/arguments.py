@@ -5,6 +5,7 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import Any, Callable
 
+from .._arrays import ADJOINT
 from . import dtypes
 from . import expr as e
 from .build import Build, current
@@ -110,14 +111,14 @@ class Captured:
 def capture(data: Data) -> Buffer:
     """The parameter for a field or ndarray that the kernel names."""
     build = current()
-    known = build.captured.get(id(data))
+    known: Buffer | None = build.captured.get(id(data))
     if known is not None:
         return known
     if not getattr(data, "placed", True):
         data._allocate()  # says what is missing
-    build.kept.append(data)
     at = build.reads.arrays.get(id(data))
     if at is None:
+        build.kept.append(data)
         getter: Any = Captured(data)
         extents: Any = data.shape
     else:
@@ -127,13 +128,15 @@ def capture(data: Data) -> Buffer:
         if has:
             if at is not None:
                 build.reads.arrays[id(getattr(data, which))] = at.member(which)
-            made.derivatives[which] = lambda which=which: capture(getattr(data, which))  # type: ignore[misc]
+            made.derivatives[which] = lambda which=which: capture(getattr(data, which))
     build.captured[id(data)] = made
     return made
 
 
 def _name_of(data: Data) -> str:
-    return data.name.replace(".", "_") or data.kind
+    if data.primal is not None:
+        return f"{_name_of(data.primal)}_{'grad' if data.plane == ADJOINT else 'dual'}"
+    return data.name.replace(".", "_") or current().names.get(id(data), data.kind)
 
 
 def buffer_of(x: Any) -> Buffer | None:

@@ -34,6 +34,7 @@ class Build:
         self.inputs: list[Any] = []  # what a launch gives, in the order of the parameters: see arguments.py
         self.captured: dict[int, Any] = {}  # by id of the array: its Buffer
         self.kept: list[Any] = []  # objects whose ids are keys
+        self.names: dict[int, str] = {}  # by id of the array: what the source calls it
         self.walker: Any = None
         self.called: list[Any] = []  # functions whose code the walk has gone through, or has called
         self.reads: Any = None  # see reads.py

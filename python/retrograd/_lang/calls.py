@@ -14,6 +14,7 @@ from .errors import SyntaxError_, TypeError_
 from .evaluate import is_run_time, special
 from .expr import Expr
 from .iteration import Range, loop_config, static
+from .matrix import Matrix
 from .places import Place
 from .runtime import cfg
 from .text import Text
@@ -54,7 +55,7 @@ def _range(walker: Any, node: ast.Call) -> Any:
 def _convert(walker: Any, node: ast.Call) -> Any:
     target = walker.ref(node.func)
     args, _ = walker.arguments(node)
-    if len(args) != 1 or not is_run_time(args[0]):
+    if len(args) != 1 or not (is_run_time(args[0]) or isinstance(args[0], Matrix)):
         return target(*args)
     if target is bool:
         return functions.elementwise(e.truth, args[0])
@@ -65,12 +66,6 @@ def _convert(walker: Any, node: ast.Call) -> Any:
 def _len(walker: Any, node: ast.Call) -> Any:
     value = walker.eval(node.args[0])
     return value.shape[0] if isinstance(value, (Data, Buffer)) and value.shape else len(value)
-
-
-@special(builtins.sum)
-def _sum(walker: Any, node: ast.Call) -> Any:
-    args, named = walker.arguments(node)
-    return builtins.sum(list(args[0]), *args[1:], **named)
 
 
 @special(builtins.print)
