@@ -29,6 +29,11 @@ class BundleParameter(Parameter):
     def declare(self, build: Build, at: At, value: Any) -> Any:
         return Bundle(self, build, at, value)
 
+    def describe(self, value: Any, description: Any) -> None:
+        description.value(type(value))
+        for name, p in self.members.items():
+            p.describe(getattr(value, name), description)
+
     def guards(self, at: Path, value: Any) -> list[Guard] | None:
         found = [guard(at, OF_TYPE, type(value))]
         for name, p in self.members.items():
@@ -53,6 +58,5 @@ class Bundle:
         if member is None:
             return getattr(self._of.type, name).__get__(self)
         at = self._at
-        made = self.__dict__[name] = member.declare(self._build, at.member(name) if isinstance(at, Path) else lambda args: getattr(at(args), name),
-                                                       getattr(self._value, name))
+        made = self.__dict__[name] = member.declare(self._build, at.member(name), getattr(self._value, name))
         return made

@@ -7,123 +7,23 @@ import inspect
 import weakref
 from typing import Any, Callable
 
-import numpy as np
-
 from .. import _core
-from .._arrays import Array
-from .._kernels import FORWARD, VJP
 from .._kernels import Kernel as CompiledKernel
 from . import ad
-from . import expr as e
 from .annotations import parameters_of
-from .array_parameters import CopiedGetter, TensorGetter
 from .build import Build, under
+from .compiled import Compiled, result_of
 from .errors import CompilationError, RuntimeTypeError, SyntaxError_, TypeError_, locate
-from .guards import Path, entry_of
 from .func import Returns, converter, early, new_frame, resolve
+from .guards import Path, entry_of
+from .kept import Kept, folder
+from .lasting import Description
 from .launching import launching
-from .matrix import Matrix
 from .parameters import Parameter
-from .places import entry_type
-from .random import LaunchNumber
 from .reads import Reads
 from .runtime import cfg, need_init, runtime
 from .source import source_of
-from .structs import Struct
 from .walk import Walker
-
-
-class Result:
-    """What a kernel returns: how the library's numbers become Python's."""
-
-    def __init__(self) -> None:
-        self.values: list[int] = []
-
-    def take(self, value: Any) -> Callable[[Any], Any]:
-        """Adds a value's numbers; gives what puts them together again."""
-        if isinstance(value, tuple):
-            parts = [self.take(v) for v in value]
-            return lambda numbers: tuple(p(numbers) for p in parts)
-        if isinstance(value, Matrix):
-            t = entry_type(value)
-            entries = [self.take(e.typed(x, t)) for x in value.entries]
-            shape = value.shape
-            return lambda numbers: Matrix.of([p(numbers) for p in entries], shape)
-        if isinstance(value, Struct):
-            members = {k: self.take(v) for k, v in value.members.items()}
-            return lambda numbers: Struct({k: p(numbers) for k, p in members.items()}, value.type)
-        if not e.is_scalar(value):
-            raise TypeError_(f"a kernel returns scalars, vectors, matrices, structs and tuples of these, not {e.describe(value)}")
-        at = len(self.values)
-        self.values.append(e.lift(value).value)
-        return lambda numbers: numbers[at]
-
-
-class Compiled:
-    """A kernel for arguments of certain types."""
-
-    def __init__(self, core: CompiledKernel, inputs: list[Any], kept: list[Any], reads: Reads, result: Callable[[Any], Any] | None, count: int,
-                 marks: Any = None) -> None:
-        self.core, self.kept, self.reads, self.result, self.count, self.marks = core, kept, reads, result, count, marks
-        self.validated: Compiled | None = None  # the same with marks
-        self.names = [name for name, _ in inputs]
-        self.getters = [getter for _, getter in inputs]
-        self.draws = next((g for g in self.getters if isinstance(g, LaunchNumber)), None)
-        self.tensors = [(k, g) for k, g in enumerate(self.getters) if isinstance(g, TensorGetter)]
-        self.params = core.params[: len(inputs)]
-        self.written = [p.written for p in self.params]
-        self.copied = [(k, g, w) for k, (g, w) in enumerate(zip(self.getters, self.written)) if isinstance(g, CopiedGetter)]
-        self.in_place = [k for k, p in enumerate(self.params) if p.written and p.read]
-        self.left: Any = None  # what the last launch left in them
-        self.entered = False  # the C part knows the arguments, or never will
-        self.refused: dict[Any, CompilationError] = {}  # by which arrays have adjoints: why there is no reverse behind the launch
-
-    def inputs(self, args: tuple[Any, ...], again: bool = False) -> tuple[Any, ...]:
-        """What the library takes, by parameter. `again`: for the reverse of the last launch, which draws the same random numbers."""
-        if self.draws is not None and not again:
-            self.draws.advance()
-        return tuple([getter(args) for getter in self.getters])
-
-    def adjoints(self, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        """Gradients of tensors among the arguments, by parameter of the library."""
-        if not self.tensors:
-            return None
-        found: list[Any] = [None] * len(self.core._params)
-        for k, getter in self.tensors:
-            found[k] = getter.adjoint(args)
-        return tuple(found)
-
-    def run(self, args: tuple[Any, ...]) -> Any:
-        """A forward launch."""
-        inputs = self.inputs(args)
-        result = self.launch(FORWARD, inputs)
-        self.give_back(args, inputs)
-        return result
-
-    def launch(self, form: int, inputs: tuple[Any, ...], adjoints: Any = None) -> Any:
-        """A launch of any form."""
-        numbers = self.core._run(form, inputs, adjoints, None, None, None, None)
-        if self.in_place and form != VJP:
-            self.left = [contents_of(inputs[k]) for k in self.in_place]
-        if self.result is None or numbers is None:
-            return None
-        return self.result(numbers if self.count != 1 else (numbers,))
-
-    def give_back(self, args: tuple[Any, ...], inputs: tuple[Any, ...]) -> None:
-        """After a launch: copies on the device to where they are from."""
-        for k, getter, written in self.copied:
-            getter.back(args, inputs[k], written)
-
-    def stands(self, inputs: tuple[Any, ...]) -> bool:
-        """Whether the arrays hold what the last forward launch left there."""
-        return self.left is not None and self.left == [contents_of(inputs[k]) for k in self.in_place]
-
-
-def contents_of(x: Any) -> Any:
-    """Changes when an array is written, as far as that can be known."""
-    if isinstance(x, Array):
-        return x.data_ptr, x.version
-    return (x.ctypes.data, None) if isinstance(x, np.ndarray) else (x.data_ptr(), x._version)
 
 
 def walker_of() -> Walker:
@@ -348,7 +248,11 @@ class PythonKernel(_core.Dispatch):
             return self._compile(args)
 
     def _compile(self, args: tuple[Any, ...], marks: Any = None) -> Compiled:
-        build = Build(self.__name__, in_order=True, checked=cfg.checked, fast_math=cfg.fast_math, deterministic=cfg.deterministic)
+        kept = Kept(None if marks else functools.partial(self._describe, args))
+        restored = self._restored(args, kept)
+        if restored is not None:
+            return restored
+        build = Build(self.__name__, in_order=True, checked=cfg.checked, fast_math=cfg.fast_math, deterministic=cfg.deterministic, cache=folder())
         walker = Walker(build)
         build.walker, build.reads = walker, Reads(self.lifted)
         b = build.builder
@@ -372,18 +276,38 @@ class PythonKernel(_core.Dispatch):
             if label is not None:
                 b.end()
             value = frame.returns.result(left, frame.source)
-            result = Result()
-            build_result = None if value is None else result.take(value)
+            numbers: list[int] = []
+            result = None if value is None else result_of(value, numbers)
             if value is None and annotation not in (inspect.Signature.empty, None):
                 raise CompilationError(frame.source.place(frame.source.tree) + "\na kernel with a result has to return one at its end")
-            if result.values:
-                b.results(*result.values)
+            if numbers:
+                b.results(*numbers)
             if build.extents:
                 b.extents(*build.extents)
             b.kernel_end()
             module = b.finish()
         core = CompiledKernel(module, self.__name__)
-        return Compiled(core, build.inputs, build.kept, build.reads, build_result, len(result.values), build.marks)
+        kept.keep((core._text, build.inputs, build.reads, result), build.called)
+        return Compiled(core, build.inputs, build.kept, build.reads, result, build.marks)
+
+    def _describe(self, args: tuple[Any, ...], description: Description) -> None:
+        """What the kernel depends on, for arguments like these."""
+        description.inlined(self.function)
+        description.value(self.owner)
+        for p, a in zip(self.parameters, args):
+            p.describe(a, description)
+        arrays = [id(x) for p, a in zip(self.parameters, args) for x in p.arrays(a)]
+        description.say([arrays.index(x) for x in arrays], sorted((at.index, at.names) for at in self.lifted))
+
+    def _restored(self, args: tuple[Any, ...], kept: Kept) -> Compiled | None:
+        """The kernel as an earlier run of the program has kept it."""
+        found = kept.find()
+        if found is None:
+            return None
+        text, inputs, reads, result = found
+        module = _core.Module(text, "ir", name=self.__name__, checked=cfg.checked, fast_math=cfg.fast_math, deterministic=cfg.deterministic,
+                              cache=folder())
+        return Compiled(CompiledKernel(module, self.__name__), inputs, kept.objects(), reads, result)
 
 
 def result_converter(annotation: Any, name: str) -> Callable[[Any], Any] | None:

@@ -13,6 +13,19 @@ from .runtime import need_init
 _signatures: dict[Any, Any] = {}  # equal ones are one object
 
 
+def signature_of(made: Any) -> Any:
+    """The object for all equal ones."""
+    return _signatures.setdefault(made, made)
+
+
+def is_signature(x: Any) -> bool:
+    """Whether it is such an object."""
+    try:
+        return _signatures.get(x) is x
+    except TypeError:  # not hashable
+        return False
+
+
 class Ndarray(Data):
     """An array that kernels take as an argument. Made by `ndarray`."""
 
@@ -41,7 +54,7 @@ class Ndarray(Data):
 
     def _sign(self) -> None:
         made = self.dtype.name, self.element_shape, self.order, self.grad is not None, self.dual is not None
-        self.signature = _signatures.setdefault(made, made)
+        self.signature = signature_of(made)
 
 
 def ndarray(dtype: Any, shape: Any, needs_grad: bool = False, needs_dual: bool = False, fill: Any = None, name: str = "", layout: Any = None) -> Ndarray:

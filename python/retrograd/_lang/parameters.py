@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import Any, Callable
 
 import numpy as np
@@ -63,6 +64,10 @@ class Parameter:
         """Checks that only values with the same key pass; None: Python compares keys."""
         return None
 
+    def describe(self, value: Any, description: Any) -> None:
+        """The same as a key for other runs of the program."""
+        description.say(repr(self.key(value)))
+
 
 class ScalarParameter(Parameter):
     """A number by value."""
@@ -106,11 +111,15 @@ def wrapped(t: DType) -> Callable[[Any], Any]:
     if t.is_float:
         return float
     mask, top = (1 << t.bits) - 1, 1 << (t.bits - 1)
-    if t.kind == "b":
-        return lambda v: int(bool(v))
-    if t.kind == "u":
-        return lambda v: int(v) & mask
-    return lambda v: ((int(v) + top) & mask) - top
+    return _truth if t.kind == "b" else functools.partial(_wrap, mask, 0 if t.kind == "u" else top)
+
+
+def _truth(v: Any) -> int:
+    return int(bool(v))
+
+
+def _wrap(mask: int, top: int, v: Any) -> int:
+    return ((int(v) + top) & mask) - top
 
 
 class MatrixParameter(Parameter):
@@ -130,11 +139,12 @@ class MatrixParameter(Parameter):
         entries = []
         for k in range(int(np.prod(self.type.shape))):
             entry = ScalarParameter(f"{self.name}_{k}", self.type.scalar)
-            entries.append(entry.declare(build, lambda args, k=k: _entry(at(args), k), None))  # type: ignore[misc]
+            entries.append(entry.declare(build, functools.partial(_entry, at, k), None))
         return Matrix.of(entries, self.type.shape)
 
 
-def _entry(value: Any, k: int) -> Any:
+def _entry(at: At, k: int, args: tuple[Any, ...]) -> Any:
+    value = at(args)
     return value.entries[k] if isinstance(value, Matrix) else np.asarray(value).reshape(-1)[k].item()
 
 
@@ -153,14 +163,12 @@ class StructParameter(Parameter):
         return tuple([p.key(given[name]) for name, p in self.members.items()])
 
     def declare(self, build: Build, at: At, value: Any) -> Any:
-        def member(name: str) -> At:
-            def get(args: tuple[Any, ...]) -> Any:
-                found = at(args)
-                return (found.members if isinstance(found, Struct) else found)[name]
+        return Struct({name: p.declare(build, functools.partial(_member, at, name), None) for name, p in self.members.items()}, self.type)
 
-            return get
 
-        return Struct({name: p.declare(build, member(name), None) for name, p in self.members.items()}, self.type)
+def _member(at: At, name: str, args: tuple[Any, ...]) -> Any:
+    found = at(args)
+    return (found.members if isinstance(found, Struct) else found)[name]
 
 
 class TemplateParameter(Parameter):
@@ -184,6 +192,9 @@ class TemplateParameter(Parameter):
         build.kept.append(value)  # its address, or those of its members, are in the key
         build.reads.watch(value, at)
         return unwrap(value)
+
+    def describe(self, value: Any, description: Any) -> None:
+        description.value(unwrap(value))
 
     def guards(self, at: Path, value: Any) -> list[Guard] | None:
         inner = unwrap(value)

@@ -28,6 +28,13 @@ class Reads:
         self.checks: dict[Path, tuple[int, Any, int]] = {}  # check, what is wanted, code of the type
         self.arguments: dict[Path, Expr] = {}
 
+    def __getstate__(self) -> Any:
+        return self.lifted, self.same, self.checks
+
+    def __setstate__(self, state: Any) -> None:
+        self.__init__(state[0])  # type: ignore[misc]
+        self.same, self.checks = state[1:]
+
     # -- while the kernel is built -------------------------------------------------------------------------------------
 
     def watch(self, value: Any, at: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import textwrap
 from typing import Any, Callable
@@ -22,17 +23,18 @@ class Source:
         except (OSError, TypeError) as error:
             raise CompilationError(f"the source of `{function.__qualname__}` is not to be found: kernels are defined in files or notebooks "
                                    "(not by `exec` or `python -c`)") from error
-        text = "".join(lines)
-        dedented = textwrap.dedent(text)
         self.indent = len(lines[0]) - len(lines[0].lstrip())
-        self.first = first
-        self.lines = lines
-        tree = ast.parse(dedented)
-        found = next((n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))), None)
+        self.first, self.lines, self.name = first, lines, function.__qualname__
+        self.text = "".join(lines)
+
+    @functools.cached_property
+    def tree(self) -> ast.FunctionDef:
+        """The syntax tree."""
+        parsed = ast.parse(textwrap.dedent(self.text))
+        found = next((n for n in ast.walk(parsed) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))), None)
         if not isinstance(found, ast.FunctionDef):
-            raise CompilationError(f"`{function.__qualname__}` is no function that `def` defines")
-        self.tree = found
-        self.text = text
+            raise CompilationError(f"`{self.name}` is no function that `def` defines")
+        return found
 
     def line(self, node: Any) -> int:
         """The line in the file, from 1."""
