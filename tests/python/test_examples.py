@@ -307,5 +307,262 @@ class Waves(Example):
             self.assertAlmostEqual(gradient[at], (heard(speed + change) - heard(speed - change)) / (2 * h), delta=1e-7)
 
 
+class Differences:
+    """Derivatives of programs whose kernels are in Python, in f64, beside finite differences."""
+
+    def setUp(self):
+        super().setUp()
+        rg.init(arch=rg.cpu, default_fp=rg.f64, verbose=False)
+        self.addCleanup(rg.reset)
+
+    def compare(self, field, learn, loss, entries, h=1e-6, rtol=1e-5, atol=1e-9):
+        """field: what is learned; learn: makes its gradient; loss: the loss alone, without a tape; entries: of the field as an array."""
+        learn()
+        gradient, values = field.grad.to_numpy(), field.to_numpy()
+        for at in entries:
+            found = []
+            for way in (h, -h):
+                changed = values.copy()
+                changed[at] += way
+                field.from_numpy(changed)
+                found.append(loss())
+            field.from_numpy(values)
+            difference = (found[0] - found[1]) / (2 * h)
+            self.assertNotEqual(gradient[at], 0)
+            self.assertAlmostEqual(gradient[at], difference, delta=atol + rtol * abs(difference), msg=f"entry {at}")
+
+
+def alone(owner, run):
+    """The loss of what `run` launches."""
+    def loss():
+        owner.loss[None] = 0
+        run()
+        return owner.loss[None]
+
+    return loss
+
+
+class Optimizer(Differences, Example):
+    def test_adam(self):
+        """Beside the same in NumPy, for numbers and vectors."""
+        adam = importlib.import_module("adam")
+        rng = np.random.default_rng(0)
+        for field in (rg.field(float, (3, 2), needs_grad=True), rg.Vector.field(2, float, 3, needs_grad=True)):
+            values, mean, square = rng.normal(size=(3, 2)), np.zeros((3, 2)), np.zeros((3, 2))
+            field.from_numpy(values)
+            moves = adam.Adam(field, 0.9)
+            for k in range(1, 4):
+                slope = rng.normal(size=(3, 2))
+                field.grad.from_numpy(slope)
+                moves.step(0.1)
+                mean, square = 0.9 * mean + 0.1 * slope, 0.9 * square + 0.1 * slope**2
+                values -= 0.1 * mean / (1 - 0.9**k) / np.sqrt(square / (1 - 0.9**k))
+                np.testing.assert_allclose(field.to_numpy(), values, rtol=1e-7)
+
+
+class Mpm(Differences, Example):
+    def test_learning(self):
+        mpm = importlib.import_module("mpm")
+        far, said = quietly(mpm.run, self.folder, tries=5, steps=250, frames=6, spacing=0.01)
+        self.assertGreater(far[-1], far[0] + 0.005)
+        self.assert_picture("mpm.png", said, frames=6)
+
+    def test_gradient(self):
+        mpm = importlib.import_module("mpm")
+        jelly = mpm.Jelly(0.02)
+        jelly.waves.from_numpy(np.random.default_rng(1).normal(size=jelly.waves.shape))
+
+        def run():
+            jelly.reset()
+            for k in range(60):
+                jelly.step(k)
+            jelly.measure()
+
+        self.compare(jelly.waves, lambda: jelly.learn(60), alone(jelly, run), [(0, 0), (3, 1), (5, 2)])
+
+    def test_conservation(self):
+        """Without a floor in reach the middle of the mass falls freely, and nothing spins."""
+        mpm = importlib.import_module("mpm")
+        jelly = mpm.Jelly(0.02)
+        jelly.waves.from_numpy(np.random.default_rng(1).normal(size=jelly.waves.shape))
+        jelly.start = jelly.start + [0.3, 0.15]
+        jelly.reset()
+        for k in range(40):
+            jelly.step(k)
+        x, v = jelly.x.to_numpy(), jelly.v.to_numpy()
+        t = 40 * mpm.DT
+        np.testing.assert_allclose(v.mean(axis=0), [0, -mpm.GRAVITY * t], atol=1e-12)
+        fallen = -mpm.GRAVITY * mpm.DT**2 * 40 * 41 / 2
+        np.testing.assert_allclose(x.mean(axis=0) - jelly.start.mean(axis=0), [0, fallen], atol=1e-12)
+
+
+class Cloth(Differences, Example):
+    def test_learning(self):
+        cloth = importlib.import_module("cloth")
+        losses, said = quietly(cloth.run, self.folder, tries=8, nodes=11, steps=300, frames=4)
+        self.assertLess(min(losses), 0.8 * losses[0])
+        self.assert_picture("cloth.png", said, frames=4)
+
+    def test_gradient(self):
+        """Through the contact with the ball."""
+        cloth = importlib.import_module("cloth")
+        net = cloth.Cloth(8)
+        net.throw.from_numpy(np.tile([2.4, 2.0, 0.1], (2, 2, 1)))
+
+        def run():
+            net.fall(300)
+            net.measure()
+
+        self.compare(net.throw, lambda: net.learn(300), alone(net, run), [(0, 0, 0), (1, 0, 1), (0, 1, 2)])
+        away = np.linalg.norm(net.x.to_numpy() - cloth.BALL, axis=-1)
+        self.assertGreater((away < cloth.RADIUS + cloth.SKIN).sum(), 3)  # it has met it
+
+
+class Carom(Differences, Example):
+    def test_learning(self):
+        carom = importlib.import_module("carom")
+        losses, said = quietly(carom.run, self.folder, tries=120, tables=4, discs=14, frames=5)
+        self.assertLess(losses[-1], 0.2 * losses[0])
+        self.assert_picture("carom.png", said, frames=5)
+
+    def test_gradient(self):
+        carom = importlib.import_module("carom")
+        tables = carom.Tables(3, 9, 0)
+
+        def run():
+            tables.x.from_numpy(tables.start)
+            tables.play(1.0)
+            tables.measure()
+
+        self.compare(tables.push, tables.learn, alone(tables, run), [(0, 1, 0), (1, 5, 1), (2, 8, 0), (2, 0, 1)], h=1e-8, rtol=1e-4)
+        self.assertGreater(tables.contacts.to_numpy().min(), 3)
+
+    def test_contacts(self):
+        """Straight shots, by the laws of contacts; and the ways until some time."""
+        carom = importlib.import_module("carom")
+        tables = carom.Tables(1, 2, 0)
+        tables.start = np.array([[[-0.5, 0], [0, 0]]])
+        tables.push.from_numpy(np.array([[[0.8, 0], [0, 0]]]))
+        run = 0.5 - 2 * carom.RADIUS
+        for until in (0.25, 1.0):  # before the contact, and at the end
+            tables.x.from_numpy(tables.start)
+            tables.play(until)
+            left = max(0, until * 0.8 - run)
+            ends = [min(until * 0.8, run) + 0.05 * left - 0.5, 0.95 * left]
+            np.testing.assert_allclose(tables.x.to_numpy()[0], [[ends[0], 0], [ends[1], 0]], atol=1e-12)
+        tables.push.from_numpy(np.array([[[0, -1.2], [0, 0]]]))  # against a wall
+        tables.x.from_numpy(tables.start)
+        tables.play(1.0)
+        wall = carom.HIGH - carom.RADIUS
+        np.testing.assert_allclose(tables.x.to_numpy()[0, 0], [-0.5, -wall + carom.BOUNCE * (1.2 - wall)], atol=1e-12)
+
+
+class Smoke(Differences, Example):
+    def test_learning(self):
+        smoke = importlib.import_module("smoke")
+        losses, said = quietly(smoke.run, self.folder, tries=15, size=64, steps=24)
+        self.assertLess(losses[-1], 0.6 * losses[0])
+        self.assert_picture("smoke.png", said, frames=17)
+
+    def test_gradient(self):
+        smoke = importlib.import_module("smoke")
+        box = smoke.Box(12, sweeps=4)
+        box.first.from_numpy(np.random.default_rng(2).normal(size=(12, 12, 2)) * 0.3)
+        run = alone(box, lambda: box.measure(box.blow(5)))
+        self.compare(box.first, lambda: box.learn(5), run, [(5, 5, 0), (6, 5, 1), (7, 2, 0)])
+
+    def test_pressure(self):
+        """It takes away what a wave's divergence is, and leaves what has none, but for what the sweeps leave."""
+        smoke = importlib.import_module("smoke")
+        box = smoke.Box(16, sweeps=400)
+        i, j = np.meshgrid(np.arange(16), np.arange(16), indexing="ij")
+        wave = np.sin(2 * np.pi * i / 16)
+        swirl = np.cos(2 * np.pi * j / 16)
+        box.carried.from_numpy(np.stack([wave + swirl, np.zeros((16, 16))], axis=-1))
+        box.press()
+        left = box.v.to_numpy()[..., 0] - swirl
+        gone = 1 - (1 + np.cos(2 * np.pi / 16)) / 2  # differences over two cells, of a pressure whose Laplacian is over one
+        np.testing.assert_allclose(left, gone * wave, atol=1e-3)
+
+
+class Robot(Differences, Example):
+    def test_learning(self):
+        robot = importlib.import_module("robot")
+        far, said = quietly(robot.run, self.folder, tries=18, steps=300, frames=6)
+        self.assertGreater(max(far), far[0] + 0.03)
+        self.assert_picture("robot.png", said, frames=6)
+
+    def test_gradient(self):
+        robot = importlib.import_module("robot")
+        robots = robot.Robots(hidden=8)
+        robots.begin(3)
+
+        def run():
+            robots.reset()
+            for k in range(100):
+                robots.step(k)
+            robots.centre()
+            robots.measure()
+
+        muscles = np.flatnonzero(robots.muscle.to_numpy())
+        within = [(0, 0), (3, 20), (7, robots.inputs - 1)]
+        for field, entries in ((robots.within, within), (robots.bias, [2]), (robots.out, [(muscles[1], 4)])):
+            self.compare(field, lambda: robots.learn(100), alone(robots, run), entries)
+
+    def test_mirror(self):
+        """The two robots are each other's mirror image where the network sees nothing of left and right."""
+        robot = importlib.import_module("robot")
+        robots = robot.Robots()
+        robots.begin(3)
+        robots.out.fill(0)
+        robots.reset()
+        for k in range(200):
+            robots.step(k)
+        x = robots.x.to_numpy()
+        np.testing.assert_allclose(x[0], x[1], atol=1e-12)
+        self.assertLess(np.abs(robots.v.to_numpy()).max(), 0.2)  # it stands
+        self.assertGreater(x[..., 1].min(), -0.02)
+
+
+class Marcher(Differences, Example):
+    def test_learning(self):
+        marcher = importlib.import_module("marcher")
+        losses, said = quietly(marcher.run, self.folder, tries=30, large=60)
+        self.assertLess(losses[9], 0.7 * losses[0])
+        self.assertLess(losses[-1], 0.2 * losses[0])
+        self.assert_picture("marcher.png", said)
+
+    def test_gradient(self):
+        marcher = importlib.import_module("marcher")
+        scene = marcher.Scene(4, 14)
+        scene.put(marcher.TRUE)
+        scene.wanted.from_numpy(np.random.default_rng(3).uniform(size=(14, 14, 3)))
+
+        def run():
+            scene.render(0.1)
+            scene.measure()
+
+        learned = {"middle": [(0, 0), (1, 2), (3, 1)], "radius": [0, 2], "colour": [(2, 1)], "light": [0, 1]}
+        for field, entries in ((getattr(scene, name), entries) for name, entries in learned.items()):
+            self.compare(field, lambda: scene.learn(0.1), alone(scene, run), entries, h=1e-9, rtol=1e-3)
+
+    def test_rays(self):
+        """Where rays meet a ball, and its colour in a picture."""
+        marcher = importlib.import_module("marcher")
+        scene = marcher.Scene(1, 41)
+        scene.put({"middle": np.array([[0, 0.6, 0]]), "radius": np.array([0.5]), "colour": np.array([[1.0, 0, 0]]),
+                   "light": np.array([-1.5, 1.0])})
+        scene.render(1e-3)
+        pixels = scene.pixel.to_numpy()
+        red = pixels[..., 0] - pixels[..., 1] > 0.1
+        row, column = np.indices((41, 41))
+        way = np.stack([0.5 * (2 * (column + 0.5) / 41 - 1), 0.5 * (1 - 2 * (row + 0.5) / 41) - 0.24, np.ones((41, 41))], axis=-1)
+        way /= np.linalg.norm(way, axis=-1, keepdims=True)
+        away = np.array([0, 0.6, 0]) - [0, 1.5, -4.4]
+        past = np.linalg.norm(away - (way @ away)[..., None] * way, axis=-1)
+        self.assertTrue((red == (past < 0.5))[np.abs(past - 0.5) > 0.02].all())
+        self.assertGreater(red.sum(), 50)
+
+
 if __name__ == "__main__":
     unittest.main()
