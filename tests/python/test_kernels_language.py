@@ -648,6 +648,40 @@ class Calls(Language):
         square = lambda t: t * t  # noqa: E731
         self.assertEqual(run(-3.0), 3 - 5 + 9)
 
+    def test_functions_of_python_and_numpy(self):
+        a = np.array([[1.0, 2.0], [3.0, 4.0]])
+        step = np.float64(0.01)
+
+        @rg.kernel
+        def run(x: float, i: int) -> types.vector(8, float):
+            v = rg.Vector([x, 2.0])
+            w = a @ v
+            s = 0.0
+            for p, q in zip(v, w):
+                s += p * q
+            for k, p in enumerate([x, 1.0]):
+                s += k * p
+            for p in reversed((x, 1.0)):
+                s += p
+            q, r = divmod(x, 0.4)
+            return rg.Vector([math.sin(x) + np.sqrt(x) + math.pi, math.floor(x) / 2, max([x, 3.0]) + min(v) + max(v), s, any([i > 3, x > 1]), all(v > 1),
+                              a[i, 1] + np.float32(i), q + 10 * r + step * x + abs(-x)])
+        x, i = 1.5, 1
+        v = np.array([x, 2.0])
+        expected = [np.sin(x) + np.sqrt(x) + np.pi, 0.5, 5 + x, v @ a @ v + 1 + x + 1, 1, 1, 5, x // 0.4 + 10 * (x % 0.4) + 0.01 * x + x]
+        np.testing.assert_allclose(run(x, i).to_list(), expected, rtol=1e-6)
+
+        @rg.kernel
+        def numbers(x: float) -> float:
+            found.extend(types_of(x * step, x * np.int64(3), i * np.float32(2)))
+            return x
+        found = []
+
+        def types_of(*values):
+            return [getattr(v, "dtype", type(v)) for v in values]
+        numbers(1.0)
+        self.assertEqual(found[:2], [rg.f32, rg.f32])
+
     def test_recursion_is_refused(self):
         @rg.func
         def first(x):
