@@ -6,11 +6,14 @@ import gc
 import io
 import os
 import pickle
+import re
 import subprocess
 import sys
 import tempfile
 import textwrap
+import traceback
 import unittest
+import warnings
 from unittest import mock
 
 import numpy as np
@@ -77,6 +80,72 @@ class Options(unittest.TestCase):
                 rg.init(**options)
             self.assertEqual(out.getvalue().count("\n"), lines)
             self.assertEqual(f"arch={rg.cpu.name}" in out.getvalue(), lines == 1)
+
+    def test_short_circuit_operators(self):
+        for options, calls in (({}, 2), ({"short_circuit_operators": False}, 4)):
+            rg.init(**options)
+            x = rg.field(int, ())
+
+            @rg.func
+            def count(result: int) -> int:
+                x[None] += 1
+                return result
+
+            @rg.kernel
+            def run(a: int) -> int:
+                return (a > 0 and count(1) > 0) + 10 * (a + 3 or count(7)) + 100 * (a < 0 and count(0)) + 1000 * (a == 0 or count(1) > 0)
+
+            self.assertEqual(run(2), 1 + 50 + 0 + 1000)
+            self.assertEqual(x[None], calls)
+
+    def test_long_static_loops_are_warned_of(self):
+        @rg.kernel
+        def run(n: rg.template()) -> int:
+            s = 0
+            for i in rg.static(range(n)):
+                s += i
+            return s
+
+        for options, n, warned in (({}, 32, 0), ({}, 33, 1), ({"unrolling_limit": 0}, 50, 0), ({"unrolling_limit": 3}, 4, 1)):
+            rg.init(offline_cache=False, **options)
+            with warnings.catch_warnings(record=True) as seen:
+                warnings.simplefilter("always")
+                self.assertEqual(run(n), n * (n - 1) // 2)
+            self.assertEqual(len(seen), warned, (options, n))
+            if warned:
+                self.assertRegex(str(seen[0].message), rf"(?s)test_kernels_runtime.py.*for i in rg.static.*{n} copies.*unrolling_limit=0")
+
+    def test_print_ir(self):
+        rg.init(print_ir=True)
+
+        @rg.kernel
+        def halves(a: float) -> float:
+            return a / 2
+
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            self.assertEqual(halves(3.0), 1.5)
+            halves(4.0)
+        self.assertEqual(len(re.findall("halves", out.getvalue())), 1)
+
+    def test_tracebacks_of_errors_in_kernels(self):
+        def frames(**options):
+            rg.init(**options)
+
+            @rg.kernel
+            def run():
+                undefined()  # noqa: F821
+
+            try:
+                run()
+            except rg.NameError_ as error:
+                return len(traceback.extract_tb(error.__traceback__)), error.__cause__, str(error)
+
+        short, cause, text = frames()
+        self.assertEqual((short < 6, cause), (True, None))
+        self.assertRegex(text, r'(?s)test_kernels_runtime.py.*undefined\(\).*\^+\n.*"undefined" is not defined')
+        long, _, again = frames(print_full_traceback=True)
+        self.assertGreater(long, short)
+        self.assertEqual(again, text)
 
     def test_values_survive_copies(self):
         values = [rg.cpu, rg.cuda, rg.gpu, rg.f32, rg.u1, rg.i64, rg.extension.adstack]
@@ -211,7 +280,7 @@ class Times(unittest.TestCase):
     """What happens when."""
 
     def setUp(self):
-        rg.init()
+        rg.init(offline_cache=False)
 
     def tearDown(self):
         rg.reset()

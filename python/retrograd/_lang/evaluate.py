@@ -22,6 +22,7 @@ from .instead import instead_of
 from .iteration import static
 from .matrix import Matrix
 from .places import Place, is_value, local
+from .runtime import cfg
 from .scopes import Frame, named
 from .text import Text
 
@@ -250,9 +251,9 @@ class Evaluator:
         if isinstance(first, Matrix):
             rest = self.decide(conjunction, nodes[1:])
             return functions.elementwise(lambda x, y: (e.truth(x) & e.truth(y)) if conjunction else (e.truth(x) | e.truth(y)), first, rest)
-        if all(map(is_simple, nodes[1:])) and first.dtype is dtypes.u1:
+        if not cfg.short_circuit_operators or first.dtype is dtypes.u1 and all(map(is_simple, nodes[1:])):
             rest = self.decide(conjunction, nodes[1:])
-            if isinstance(rest, bool) or isinstance(rest, Expr) and rest.dtype is dtypes.u1:
+            if first.dtype is dtypes.u1 and (isinstance(rest, bool) or isinstance(rest, Expr) and rest.dtype is dtypes.u1):
                 return (first & rest) if conjunction else (first | rest)
             return e.select(first, rest, first) if conjunction else e.select(first, first, rest)
         rest_of = (lambda: self.decide(conjunction, nodes[1:]), lambda: first)

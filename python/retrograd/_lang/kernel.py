@@ -230,7 +230,12 @@ class PythonKernel(_core.Dispatch):
             if compiled.reads.hold(args):
                 return compiled
         need_init()
-        variants.insert(0, self._variant(variants, args))
+        try:
+            variants.insert(0, self._variant(variants, args))
+        except CompilationError as error:
+            if cfg.print_full_traceback:
+                raise
+            raise error.with_traceback(None) from None  # the message names the places that matter
         _known.add(self)
         return variants[0]
 
@@ -287,6 +292,8 @@ class PythonKernel(_core.Dispatch):
             b.kernel_end()
             module = b.finish()
         core = CompiledKernel(module, self.__name__)
+        if cfg.print_ir:
+            print(core._text)
         kept.keep((core._text, build.inputs, build.reads, result), build.called)
         return Compiled(core, build.inputs, build.kept, build.reads, result, build.marks)
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from typing import Any, Callable, Iterator
 
 import numpy as np
 
+from .._core import RetrogradWarning
 from . import dtypes
 from . import expr as e
 from .arguments import Buffer, domain
@@ -19,6 +21,7 @@ from .iteration import Grouped, NdRange, Range, index_type
 from .matrix import Matrix
 from .places import Place, Variable, is_value, local
 from .random import count
+from .runtime import cfg
 from .scopes import leaves
 from .shared import Flag, Race, Shared, shared
 
@@ -159,6 +162,10 @@ class Looper(Evaluator):
         jumps = leaves(node.body, (ast.Break, ast.Continue))
         label = b.block() if jumps else None
         left = False
+        over = list(over)
+        if 0 < cfg.unrolling_limit < len(over):
+            warnings.warn(f"{frame.source.place(node)}\nthis static loop becomes {len(over)} copies of its body, which take their time to compile; "
+                          "`unrolling_limit=0` in init says that this is meant", RetrogradWarning, stacklevel=2)
         for item in over:
             frame.open()
             self.assign_index(node.target, item, constant=True)

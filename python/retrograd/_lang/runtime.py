@@ -181,9 +181,10 @@ def init(arch: Any = None, default_fp: Any = None, default_ip: Any = None, **opt
         Types of Python's floats and integers in kernels: `f32`, `i32`.
     **options
         `debug`, `check_out_of_bound`, `fast_math`, `offline_cache`, `offline_cache_file_path`, `random_seed`, `cpu_max_num_threads`,
-        `device_memory_GB`, `device_memory_fraction`, `kernel_profiler`, `deterministic`, `print_ir`, `log_level`, `verbose`,
-        `print_full_traceback`, `unrolling_limit`, `short_circuit_operators`; and `enable_fallback`: whether the CPU takes the place of a
-        device that is not there.
+        `device_memory_GB` or `device_memory_fraction` (of a tape), `kernel_profiler`, `deterministic`, `verbose`, `log_level` ("info": one
+        line says what runs), `print_ir`, `print_full_traceback` (errors in kernels show the compiler's own calls, too), `unrolling_limit`
+        (static loops of more iterations are warned of; 0: none), `short_circuit_operators` (False: `and` and `or` evaluate all operands); and
+        `enable_fallback`: whether the CPU takes the place of a device that is not there.
     """
     fresh = Config()
     fallback = options.pop("enable_fallback", True)
