@@ -32,6 +32,29 @@ class Names(Language):
             return y
         self.assertEqual([run(x) for x in (1, -1, -4, -6, 0)], [2, 3, 5, 6, 9])
 
+    def test_tuples_are_chosen(self):
+        x, y = rg.field(float, (), needs_grad=True), rg.field(float, (), needs_grad=True)
+
+        @rg.kernel
+        def run():
+            a = x[None]
+            far, way = (a * a, rg.Vector([1, 2])) if a > 0 else (-3.0, rg.Vector([4.0, 5.0]))
+            pair, other = (far, 1), (2, far)
+            first, second = pair if a > 1 else other
+            y[None] = far + 10 * way.y + 100 * first + 1000 * second
+
+        for a, value, slope in ((2.0, 4 + 20 + 400 + 1000, 4 + 400), (0.5, 0.25 + 20 + 200 + 250, 1 + 1000), (-1.0, -3 + 50 + 200 - 3000, 0)):
+            x[None], x.grad[None], y.grad[None] = a, 0, 1
+            run()
+            run.grad()
+            self.assertEqual((y[None], x.grad[None]), (value, slope))
+
+        @rg.kernel
+        def lengths(a: float) -> float:
+            p, q = (a, a) if a > 0 else (a, a, a)
+            return p
+        self.refused(lengths, 1.0, error=rg.TypeError_, says="cannot be chosen at run time", line="(a, a) if a > 0 else (a, a, a)")
+
     def test_names_end_with_their_block(self):
         @rg.kernel
         def one_arm(x: int) -> int:

@@ -260,26 +260,35 @@ class Evaluator:
         return self.choose(e.truth(first), *(rest_of if conjunction else reversed(rest_of)))
 
     def choose(self, condition: Expr, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
-        """One of two values, of which one is evaluated. Where their types differ they are converted afterwards."""
+        """One of two values, or tuples of values, of which one is evaluated. Where their types differ they are converted afterwards."""
         b = self.build.builder
         depth = b.depth()
         b.if_(condition.value)
         self.enter()
         first = then()
-        if not is_value(first):
-            raise TypeError_(f"{e.describe(first)} cannot be chosen at run time")
-        place = local("chosen", first, depth)
-        place.store(first)
+        many = isinstance(first, tuple)
+        firsts = first if many else (first,)
+        for x in firsts:
+            if not is_value(x):
+                raise TypeError_(f"{e.describe(x)} cannot be chosen at run time")
+        chosen = [local("chosen", x, depth) for x in firsts]
+        for p, x in zip(chosen, firsts):
+            p.store(x)
         self.exit()
         b.else_()
         self.enter()
         second = otherwise()
-        same = places.same_type(place, second)
-        other = place if same else local("chosen", second, depth)
-        other.store(second)
+        seconds = second if many and isinstance(second, tuple) else (second,)
+        if len(seconds) != len(firsts) or many != isinstance(second, tuple):
+            raise TypeError_(f"one of {e.describe(first)} and {e.describe(second)} cannot be chosen at run time")
+        same = [places.same_type(p, x) for p, x in zip(chosen, seconds)]
+        others = [p if s else local("chosen", x, depth) for p, s, x in zip(chosen, same, seconds)]
+        for p, x in zip(others, seconds):
+            p.store(x)
         self.exit()
         b.end()
-        return place.load() if same else places.either(condition, place.load(), other.load())
+        found = tuple(p.load() if s else places.either(condition, p.load(), o.load()) for p, s, o in zip(chosen, same, others))
+        return found if many else found[0]
 
     def on_IfExp(self, node: ast.IfExp) -> Any:
         test = self.eval(node.test)

@@ -324,7 +324,9 @@ def either(condition: Expr, x: Any, y: Any) -> Any:
     """x where the condition holds, else y; both are evaluated."""
     if isinstance(x, Struct) and isinstance(y, Struct) and list(x.members) == list(y.members):
         return Struct({k: either(condition, v, y.members[k]) for k, v in x.members.items()}, x.type)
-    if isinstance(x, Struct) or isinstance(y, Struct):
+    if isinstance(x, tuple) and isinstance(y, tuple) and len(x) == len(y):
+        return tuple(either(condition, a, b) for a, b in zip(x, y))
+    if isinstance(x, (Struct, tuple)) or isinstance(y, (Struct, tuple)):
         raise TypeError_(f"one of {e.describe(x)} and {e.describe(y)} cannot be chosen at run time")
     return select(condition, x, y)
 
