@@ -34,11 +34,12 @@ from ._lang.calls import (atomic_add, atomic_and, atomic_cas, atomic_exchange, a
 from ._lang.fields import Field, field
 from ._lang.func import Template, func, pyfunc, real_func, template
 from ._lang.functions import *  # noqa: F403
-from ._lang.iteration import assume_in_range, block_local, cache_read_only, grouped, loop_config, ndrange, no_activate, static
+from ._lang.iteration import assume_in_range, block_local, cache_read_only, grouped, loop_config, loop_unique, ndrange, no_activate, static
 from ._lang.kernel import kernel
 from ._lang.layout import FieldsBuilder, Layout, axes, i, ij, ijk, ijkl, ijl, ik, ikl, il, j, jk, jkl, jl, k, kl, l, root
 from ._lang.linalg import eig, make_spd, polar_decompose, solve, svd, sym_eig
 from ._lang.matrix import Matrix, Vector
+from ._lang.missing import missing
 from ._lang.ndarrays import Ndarray, ndarray
 from ._lang.oriented import data_oriented
 from ._lang.random import randn, random
@@ -66,4 +67,4 @@ else:
     def __getattr__(name: str) -> Any:
         if name in ("jax", "torch"):  # imported when they are used: they need packages that may be missing
             return import_module(f".{name}", __name__)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise missing(f"module {__name__!r}", name)

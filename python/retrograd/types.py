@@ -9,6 +9,7 @@ from ._lang.dtypes import (f16, f32, f64, float16, float32, float64, i8, i16, i3
                            uint16, uint32, uint64)
 from ._lang.func import Template, template
 from ._lang.matrix import MatrixType
+from ._lang.missing import missing
 from ._lang.structs import StructType, struct_type
 
 
@@ -20,6 +21,10 @@ def vector(n: int, dtype: Any) -> MatrixType:
 def matrix(n: int, m: int, dtype: Any) -> MatrixType:
     """The type of matrices."""
     return MatrixType(n, m, dtype)
+
+
+def __getattr__(name: str) -> Any:
+    raise missing(f"module {__name__!r}", name)
 
 
 struct = struct_type

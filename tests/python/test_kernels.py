@@ -166,6 +166,11 @@ class Kernels(unittest.TestCase):
         np.testing.assert_allclose(run(1.5).to_numpy(), v @ m * (v @ v) + [1, 2])
         np.testing.assert_allclose((rg.Vector([1.5, 2.0]) @ rg.Matrix(m)).to_numpy(), v @ m)
 
+    def test_ndranges_that_are_none(self):
+        for wrong in (lambda: rg.ndrange((1, 2, 3)), lambda: rg.ndrange(2, 3, axes=(0, "a")), lambda: rg.ndrange(2, axes=(True,)), lambda: rg.ndrange("3")):
+            with self.assertRaises(rg.TypeError_):
+                wrong()
+
     def test_containers_of_compile_time(self):
         @rg.kernel
         def run(a: int) -> int:

@@ -203,6 +203,31 @@ class Devices(unittest.TestCase):
         self.assertFalse(rg.is_extension_supported(rg.vulkan, rg.extension.assertion))
 
 
+class Missing(unittest.TestCase):
+    """What is not supported says so, and what takes its place."""
+
+    def test_names(self):
+        for where, name, text in ((rg, "linalg", "SciPy"), (rg, "sparse", "dense"), (rg, "GUI", "matplotlib"), (rg.types, "quant", "quantised"),
+                                  (rg.simt, "block", "threads of a block"), (rg, "TetMesh", "fields of indices"), (rg, "nonsense", "'nonsense'$")):
+            self.assertFalse(hasattr(where, name))
+            with self.assertRaisesRegex(AttributeError, f"has no attribute '{name}'" if text.endswith("$") else text):
+                getattr(where, name)
+
+    def test_in_kernels(self):
+        rg.init()
+
+        @rg.kernel
+        def run():
+            for i in range(3):
+                rg.simt.block.sync()
+
+        with self.assertRaisesRegex(rg.CompilationError, r"(?s)rg.simt.block.sync\(\)\n +\^+\n.*operations of the threads of a block are not supported"):
+            run()
+        with self.assertRaisesRegex(RuntimeError, "`pointer` is not supported"):
+            rg.root.pointer(rg.i, 4)
+        rg.reset()
+
+
 class Resets(unittest.TestCase):
     def tearDown(self):
         rg.reset()

@@ -34,12 +34,14 @@ class NdRange:
     def __init__(self, *args: Any, axes: Any = None) -> None:
         self.bounds = []
         for a in args:
-            lo, hi = tuple(a) if isinstance(a, (tuple, list, Matrix)) else (0, a)
-            self.bounds.append((bound(lo), bound(hi)))
+            pair = tuple(a) if isinstance(a, (tuple, list, Matrix)) else (0, a)
+            if len(pair) != 2:
+                raise TypeError_(f"ndrange takes extents, and pairs of begin and end, not {len(pair)} numbers for an axis")
+            self.bounds.append((bound(pair[0]), bound(pair[1])))
         if not self.bounds:
             raise TypeError_("ndrange needs an extent")
         self.order = tuple(axes) if axes is not None else tuple(range(len(self.bounds)))
-        if sorted(self.order) != list(range(len(self.bounds))):
+        if not all(type(k) is int for k in self.order) or sorted(self.order) != list(range(len(self.bounds))):
             raise TypeError_(f"axes={axes!r} does not name each of the {len(self.bounds)} axes once")
 
     def __iter__(self) -> Iterator[Any]:
@@ -119,6 +121,11 @@ block_local, cache_read_only, no_activate = _hint("block_local"), _hint("cache_r
 
 def assume_in_range(value: Any, base: Any, low: int, high: int) -> Any:
     """The value; that it is from base + low to base + high is a hint, which has no effect."""
+    return value
+
+
+def loop_unique(value: Any, covers: Any = None) -> Any:
+    """The value; that no other iteration has it is a hint, which has no effect."""
     return value
 
 

@@ -10,6 +10,7 @@ from .. import _core
 from . import dtypes
 from .dtypes import DType
 from .errors import RuntimeError_
+from .missing import missing
 
 
 class Arch:
@@ -38,6 +39,9 @@ class Arch:
 
     def __reduce__(self) -> Any:
         return _arch, (self.name,)
+
+    def __getattr__(self, name: str) -> Any:
+        raise missing(f"the arch {self.name}", name)
 
 
 x64, arm64 = Arch("x64", "cpu"), Arch("arm64", "cpu")
@@ -153,8 +157,8 @@ def is_extension_supported(arch: Arch, what: extension) -> bool:
 def _archs(given: Any) -> list[Arch]:
     """The kinds of devices that `init` may take, in order."""
     named = os.environ.get("RG_ARCH")
-    wanted = named.split(",") if named else [cpu] if given is None else list(given) if isinstance(given, (list, tuple)) else [given]
-    found = [gpu if a == "gpu" else cpu if a == "cpu" else ARCHS.get(a) if isinstance(a, str) else a for a in wanted]
+    wanted: list[Any] = list(named.split(",")) if named else [cpu] if given is None else list(given) if isinstance(given, (list, tuple)) else [given]
+    found: list[Any] = [gpu if a == "gpu" else cpu if a == "cpu" else ARCHS.get(a) if isinstance(a, str) else a for a in wanted]
     flat = [a for each in found for a in (each if isinstance(each, list) else [each])]
     if not flat or not all(isinstance(a, Arch) for a in flat):
         raise ValueError(f"{'RG_ARCH' if named else 'arch'} is one or several of cpu, gpu, {', '.join(ARCHS)}, not {named or given!r}")
@@ -201,7 +205,7 @@ def init(arch: Any = None, default_fp: Any = None, default_ip: Any = None, **opt
                 raise TypeError(f"{name} is a type such as {'f64' if kind == 'f' else 'i64'}, not {given!r}")
             setattr(fresh, name, dtype)
     archs = _archs(arch)
-    found = next(((a, name) for a in archs if (name := _usable(a))), None)
+    found = next(((a, device) for a in archs if (device := _usable(a)) is not None), None)
     if found is None and not fallback:
         raise RuntimeError_(f"no device of {', '.join(a.name for a in archs)} is usable here")
     reset()
