@@ -27,7 +27,7 @@ class Where:
 class Build:
     """The builder of one kernel, and what the walk over its source has found so far."""
 
-    def __init__(self, name: str, **options: bool) -> None:
+    def __init__(self, name: str, **options: Any) -> None:
         self.builder = _core.Builder(**options)
         self.name = name
         self.files: dict[str, int] = {}

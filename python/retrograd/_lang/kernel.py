@@ -30,7 +30,8 @@ def walker_of() -> Walker:
     """The walk that is under way in this thread."""
     from .build import current
 
-    return current().walker
+    walker: Walker = current().walker
+    return walker
 
 
 class Bound(dict["PythonKernel", "PythonKernel"]):
@@ -72,6 +73,9 @@ class PythonKernel(_core.Dispatch):
     ...     for i in x:
     ...         y[None] += x[i] ** 2
     """
+
+    __name__: str
+    __qualname__: str
 
     def __init__(self, function: Callable[..., Any], owner: Any = None) -> None:
         self.function, self.owner = function, owner
