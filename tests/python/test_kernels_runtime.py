@@ -355,6 +355,24 @@ class Times(unittest.TestCase):
         rg.init()
         self.assertEqual(run(), 5)
 
+    def test_numbers_of_objects_are_those_of_the_launch(self):
+        for decorate in (rg.data_oriented, rg.data_oriented(), rg.data_oriented(template_primitives=False)):
+            @decorate
+            class Rows:
+                def __init__(self, n):
+                    self.n, self.x = n, rg.field(int, 5)
+
+                @rg.kernel
+                def count(self):
+                    for i in range(self.n):
+                        self.x[i] += 1
+
+            rows = Rows(2)
+            for n in (2, 5, 3):
+                rows.n = n
+                rows.count()
+            np.testing.assert_array_equal(rows.x.to_numpy(), [3, 3, 2, 1, 1])
+
     def test_what_the_compiled_kernel_depends_on(self):
         built = []
 

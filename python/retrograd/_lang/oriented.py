@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 
-def data_oriented(cls: Any) -> Any:
+def data_oriented(cls: Any = None, *, template_primitives: bool = True) -> Any:
     """A decorator of classes whose methods are kernels and functions.
 
-    A kernel of an object is compiled for this object: it captures the fields and ndarrays that `self` has, and takes its numbers for
-    constants, as they are at the first call. Static methods, properties and inheritance work as in Python. An object is a template
-    argument of other kernels, also by the class as annotation.
+    A kernel of an object uses the fields, ndarrays and numbers that `self` has at the launch. Static methods, properties and inheritance
+    work as in Python. An object is a template argument of other kernels, also by the class as annotation.
+
+    Parameters
+    ----------
+    template_primitives : bool
+        A hint, which has no effect: numbers are constants of the kernel until they change, and its arguments from then on.
 
     Examples
     --------
@@ -29,5 +33,7 @@ def data_oriented(cls: Any) -> Any:
     >>> counter.x[2]
     3
     """
+    if cls is None:
+        return data_oriented
     cls._data_oriented = True
     return cls

@@ -125,7 +125,8 @@ def dress(package, prefix, environment):
         "_test_tools": (None, {f"{environment.lower()}_init_same_arch": lambda **given: _init(environment, arch=rg.cfg.arch, **given)}),
     }
     top = sys.modules[package]
-    top.__dict__.update(errors, init=lambda *args, **given: _init(environment, *args, **given), __getattr__=forward(package, ""))
+    top.__dict__.update(errors, is_extension_enabled=lambda extension: _supported(rg.cfg.arch, extension),
+                        init=lambda *args, **given: _init(environment, *args, **given), __getattr__=forward(package, ""))
     for path, (target, names) in modules.items():
         made = sys.modules[f"{package}.{path}"] = Forwarding(f"{package}.{path}", target, **names)
         above, _, last = path.rpartition(".")
