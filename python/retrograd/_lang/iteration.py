@@ -131,4 +131,5 @@ def loop_unique(value: Any, covers: Any = None) -> Any:
 
 def loop_config(*, serialize: bool = False, parallelize: int | None = None, block_dim: int | None = None, block_dim_adaptive: bool = True,
                 name: str = "") -> None:
-    """Of the next loop: `serialize=True` runs it in order, on one thread; the others are hints."""
+    """Of the next loop: `serialize=True` and `parallelize=1` run it in order, on one thread. `parallelize` of more lets a loop inside of an `if`, a
+    `for` or a `while` of the kernel run in parallel, which such loops do not do by themselves. The others are hints."""
