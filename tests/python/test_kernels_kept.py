@@ -137,10 +137,10 @@ class Kept(unittest.TestCase):
         self.run_program(values(), False)
 
     def test_what_differs_in_each_run_is_not_kept(self):
-        self.write(helper=HELPER.replace("return x / 2", "return x / 2 + 0 * random.random()"))
-        for _ in range(2):
-            out = self.start().communicate()[0]
-            self.assertGreater(json.loads(out)[1], 0)
+        for body in ("return x / 2 + 0 * random.random()", "SEEN.append(x)\n    return x / 2"):
+            self.write(helper="SEEN = []\n" + HELPER.replace("return x / 2", body))
+            for _ in range(2):
+                self.assertGreater(json.loads(self.start().communicate()[0])[1], 0)
 
     def test_switched_off(self):
         self.write(options="rg.init(offline_cache=False)")

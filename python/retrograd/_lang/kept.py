@@ -32,6 +32,7 @@ class Kept:
 
     def __init__(self, describe: Callable[[Description], None] | None) -> None:
         self.description: Description | None = None
+        self.describe = describe
         if describe is None or not cfg.offline_cache or cfg.print_ir:
             return
         try:
@@ -56,8 +57,8 @@ class Kept:
         return [] if self.description is None else self.description.objects
 
     def keep(self, made: Any, called: list[Any]) -> None:
-        """Keep it, unless the walk has called something that is not described."""
-        if self.description is None or not all(map(self._is_described, called)):
+        """Keep it, unless the walk has called something that is not described, or has changed something that is."""
+        if self.description is None or not all(map(self._is_described, called)) or not self._is_as_before():
             return
         stream = io.BytesIO()
         try:
@@ -65,6 +66,13 @@ class Kept:
         except (Unkept, pickle.PicklingError, AttributeError, TypeError):
             return
         _core.cache_keep(folder(), self.key, stream.getvalue())
+
+    def _is_as_before(self) -> bool:
+        assert self.description is not None and self.describe is not None
+        try:
+            return Description(self.describe).digest() == self.description.digest()
+        except Unkept:
+            return False
 
     def _is_described(self, function: Any) -> bool:
         assert self.description is not None
