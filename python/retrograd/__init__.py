@@ -26,6 +26,7 @@ from ._core import (BudgetError, CancelledError, CompileError, DeviceError, Erro
 from ._core import version as __version__
 from ._kernels import Finding, Kernel, Param, Report
 from ._lang.errors import (AssertionError_, CompilationError, IndexError_, NameError_, RuntimeError_, RuntimeTypeError, SyntaxError_, TypeError_)
+from ._lang.explain import explain
 from ._lang.dtypes import (f16, f32, f64, float16, float32, float64, i8, i16, i32, i64, int8, int16, int32, int64, u1, u8, u16, u32, u64, uint1,
                            uint8, uint16, uint32, uint64)
 from ._lang.ad_stop import stop_grad
@@ -53,6 +54,7 @@ from ._tapes import Graph, Tape, graph, tape
 from . import ad as ad
 from . import algorithms as algorithms
 from . import math as math
+from . import profiler as profiler
 from . import types as types
 
 __all__ = ["Array", "BudgetError", "CancelledError", "CompileError", "DeviceError", "Error", "FileError", "Finding", "Graph", "InvalidError",

@@ -1,7 +1,9 @@
 """Kernels in Python: order and races, launches, init and reset, profiles."""
 
+import contextlib
 import dataclasses
 import gc
+import io
 import os
 import tempfile
 import unittest
@@ -390,6 +392,69 @@ class Cycles(unittest.TestCase):
         rg.reset()
         with self.assertRaises(rg.RuntimeError_):
             half(1)
+
+
+class Profiles(unittest.TestCase):
+    def tearDown(self):
+        rg.reset()
+
+    def printed(self, function):
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            function()
+        return out.getvalue()
+
+    def test_launches(self):
+        rg.init(kernel_profiler=True)
+        x, y = rg.field(float, 100, needs_grad=True), rg.field(float, (), needs_grad=True)
+
+        @rg.kernel
+        def square():
+            for i in x:
+                y[None] += x[i] ** 2
+
+        for _ in range(4):
+            square()
+        for _ in range(3):
+            square.grad()
+        asked = rg.profiler.query_kernel_profiler_info("square")
+        self.assertEqual(asked.counter, 3)
+        self.assertTrue(0 < asked.min <= asked.avg <= asked.max)
+        self.assertEqual(rg.profiler.query_kernel_profiler_info("square.grad").counter, 2)
+        self.assertGreater(rg.profiler.get_kernel_profiler_total_time(), 0)
+        text = self.printed(rg.profiler.print_kernel_profiler_info)
+        self.assertIn("square\n", text)
+        self.assertIn("square.grad", text)
+        rg.profiler.clear_kernel_profiler_info()
+        square()
+        self.assertEqual(rg.profiler.query_kernel_profiler_info("square").counter, 1)
+        with rg.profiler.scoped("all"):
+            square()
+        self.assertIn("all", self.printed(rg.profiler.print_scoped_profiler_info))
+        rg.init()
+        with self.assertRaisesRegex(rg.RuntimeError_, "kernel_profiler=True"):
+            rg.profiler.print_kernel_profiler_info()
+
+    def test_explanations(self):
+        rg.init()
+        x, y, w = rg.field(float, 8, needs_grad=True), rg.field(float, (), needs_grad=True), rg.ndarray(float, 8)
+
+        @rg.kernel(graph=True)
+        def scale(a: types.ndarray(), by: float):
+            for i in x:
+                y[None] += x[i] * a[i] * by
+
+        text = rg.explain(scale, w, 2.0)
+        self.assertIn("y[None] += x[i] * a[i] * by", text)
+        self.assertIn("adjoint of x", text)
+        self.assertNotIn("adjoint of a", text)
+        self.assertNotIn("adjoint of by", text)
+        self.assertIn("warp", rg.explain(scale, w, 2.0, device="cuda"))
+        self.assertEqual(y[None], 0)
+        with self.assertRaises(TypeError):
+            rg.explain(len)
+        with self.assertRaisesRegex(TypeError, "no option 'grahp'"):
+            rg.kernel(grahp=True)
 
 
 if __name__ == "__main__":

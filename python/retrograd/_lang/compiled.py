@@ -14,6 +14,7 @@ from .array_parameters import CopiedGetter, TensorGetter
 from .errors import CompilationError, TypeError_
 from .matrix import Matrix
 from .places import entry_type
+from .profiling import on, profile
 from .random import LaunchNumber
 from .reads import Reads
 from .structs import Struct
@@ -92,12 +93,15 @@ class Compiled:
 
     def launch(self, form: int, inputs: tuple[Any, ...], adjoints: Any = None) -> Any:
         """A launch of any form."""
-        numbers = self.core._run(form, inputs, adjoints, None, None, None, None)
+        numbers = self._timed(form, inputs, adjoints) if on() else self.core._run(form, inputs, adjoints, None, None, None, None)
         if self.in_place and form != VJP:
             self.left = [contents_of(inputs[k]) for k in self.in_place]
         if self.result is None or numbers is None:
             return None
         return self.result((numbers,) if self.one else numbers)
+
+    def _timed(self, form: int, inputs: tuple[Any, ...], adjoints: Any) -> Any:
+        return profile.launch(self.core.name, form, lambda: self.core._run(form, inputs, adjoints, None, None, None, None))
 
     def give_back(self, args: tuple[Any, ...], inputs: tuple[Any, ...], effects: bool = True) -> None:
         """After a launch: copies on the device to where they are from; values only of launches that have effects."""

@@ -127,7 +127,7 @@ class PythonKernel(_core.Dispatch):
             return launching.handlers[-1].launch(self, args)
         compiled = self.compile(args)
         result = compiled.run(args)
-        if not compiled.entered:
+        if not compiled.entered and not cfg.kernel_profiler:
             compiled.entered = True
             entry = entry_of(self.parameters, args, compiled)
             if entry is not None:
@@ -346,6 +346,14 @@ def kernel(function: Any = None, **options: Any) -> Any:
 
     A `for` directly in its body runs in parallel. It has derivatives: `grad`, `forward_grad`, `jvp`.
 
+    Parameters
+    ----------
+    function
+        With `self`: a method of a class under `data_oriented`.
+    **options
+        `graph`, `fastcache`, `pure`: programs for other systems have them, and they change nothing. A launch is one kernel of the GPU, however
+        many loops it has; kernels are kept on disk from run to run.
+
     Examples
     --------
     >>> import retrograd as rg
@@ -359,6 +367,9 @@ def kernel(function: Any = None, **options: Any) -> Any:
     >>> x.to_numpy()
     array([0., 2., 4.], dtype=float32)
     """
+    unknown = options.keys() - {"graph", "fastcache", "pure"}
+    if unknown:
+        raise TypeError(f"kernel has no option '{min(unknown)}'")
     if function is None:
-        return lambda f: kernel(f, **options)
+        return lambda f: kernel(f)
     return staticmethod(PythonKernel(function.__func__)) if isinstance(function, staticmethod) else PythonKernel(function)
