@@ -40,8 +40,16 @@ class Expressions(Random):
         if isinstance(access.own, str):
             return f"{access.name}[{access.own}]"
         if not access.array.shape:
-            return f"{access.name}[None]"
+            return f"{access.name}[{'None' if self.chance(90) else '()'}]"
+        if len(access.array.shape) == 2 and access.own is None and self.chance(20):
+            return f"{access.name}[{self.vector_index(scope, access.array.shape)}]"
         return f"{access.name}[{', '.join(o or self.index(scope, n, depth) for o, n in zip(access.own or (None, None), access.array.shape))}]"
+
+    def vector_index(self, scope, shape):
+        """An index of two axes as one vector."""
+        whole = [v.name[:-3] for v in scope.variables if v.name.endswith("[0]") and v.hi is not None]
+        base = self.pick(whole) if whole and self.chance(70) else f"rg.Vector([{self.index(scope, shape[0])}, {self.index(scope, shape[1])}])"
+        return f"({base} + rg.Vector([{self.below(3)}, {self.below(3)}])) % rg.Vector([{self.extent(shape[0])}, {self.extent(shape[1])}])"
 
     def readable(self, scope, t):
         """A variable or an element of a type, as text; None: there is none."""
@@ -101,6 +109,8 @@ class Expressions(Random):
             (1, lambda: f"{self.positive(scope, depth)} ** {rg}sin({r()})"), (1, lambda: f"{rg}pow({self.positive(scope, depth)}, 0.7)"),
             (1, lambda: f"{r()} ** ({n()} % 3)"), (1, lambda: f"{r()} % {self.pick(['1.5', '0.7', '-1.1'])}"),
             (1, lambda: f"{r()} // {self.pick(['0.5', '-0.8'])} * 0.1"), (1, lambda: f"{rg}{self.pick(['floor', 'ceil', 'round'])}({r()})"),
+            (1, lambda: f"rg.math.clamp({r()}, -0.6, {self.pick(['1.1', '0.7'])})"), (1, lambda: f"rg.math.mix({r()}, {r()}, {r()})"),
+            (1, lambda: f"rg.math.{self.pick(['fract', 'sign'])}({r()})"), (1, lambda: f"rg.math.smoothstep(-1.3, 1.6, {r()})"),
             (1, lambda: f"float({n()})"), (1, lambda: f"{r()} * {n()}"), (1, lambda: f"{n()} / {self.nonzero(scope, depth)}"),
             (1, lambda: f"({r()} {self.pick(['and', 'or'])} {r()})"), (3, lambda: self.of_vector(scope, depth)), (3, lambda: self.call(scope, self.program.fp, depth)),
             (1, lambda: f"{self.pick(self.program.lambdas)}({r()})" if self.program.lambdas else None),
@@ -128,7 +138,7 @@ class Expressions(Random):
         m = lambda: self.matrix(scope, depth - 1)  # noqa: E731
         return self.pick([
             lambda: f"{v()}.dot({v()})", lambda: f"{v()}.norm(0.5)", lambda: f"{v()}.norm_sqr()", lambda: f"{v()}.sum()", lambda: f"{v()}.max()",
-            lambda: f"{v()}.min()", lambda: f"{m()}.determinant()", lambda: f"{m()}.trace()", lambda: self.part(scope, v(), (n,)),
+            lambda: f"{v()}.min()", lambda: f"rg.math.dot({v()}, {v()})", lambda: f"rg.math.length({v()} + 3.0)", lambda: f"{m()}.determinant()", lambda: f"{m()}.trace()", lambda: self.part(scope, v(), (n,)),
             lambda: self.part(scope, m(), (2, 2)), lambda: f"{self.vector(scope, 2, depth - 1)}.cross({self.vector(scope, 2, depth - 1)})",
         ])()
 
@@ -138,7 +148,15 @@ class Expressions(Random):
         if not found:
             return None
         f = self.pick(found)
-        return f"{f.name}({', '.join(self.value(scope, p, depth - 1) for p in f.takes)})"
+        return f"{f.name}({self.call_arguments(scope, f, depth - 1)})"
+
+    def call_arguments(self, scope, f, depth):
+        """The arguments of a call: some by name, some left to their defaults."""
+        values = [self.value(scope, p, depth) for p in f.takes]
+        if f.default and self.chance(50):
+            values.pop()
+        named = self.chance(15)
+        return ", ".join(f"{name}={v}" if named and k == len(values) - 1 else v for k, (name, v) in enumerate(zip(f.names, values)))
 
     def value(self, scope, t, depth):
         """An expression of a type."""

@@ -42,7 +42,7 @@ class Expected:
     """The oracle's numbers: values and derivatives of arrays and results, and how far disturbed runs went from them."""
 
     def __init__(self, text):
-        self.single = "f32" in text
+        self.text, self.single = text, "f32" in text
         self.noise = 1e-5 if self.single else 1e-9
         self.eps = 2.0**-23 if self.single else 2.0**-52
         first, *others = (self._run(text, noise, phase) for noise, phase in ((0.0, 0.0), (self.noise, 1.0), (self.noise, 3.0)))
@@ -53,8 +53,8 @@ class Expected:
             raise Undefined("disturbed runs do not do the same")
 
     @staticmethod
-    def _run(text, noise, phase):
-        gen_numbers.world.__init__(noise=noise, phase=phase)
+    def _run(text, noise=0.0, phase=0.0, shift=0.0):
+        gen_numbers.world.__init__(noise=noise, phase=phase, shift=shift)
         machine = gen_oracle.Machine(text)
         names = machine.run()
         arrays = {n: a for n, a in names.items() if isinstance(a, gen_oracle.Array)}
@@ -69,6 +69,19 @@ class Expected:
         if any(o[name].shape != values.shape for o in others):
             raise Undefined("disturbed runs do not do the same")
         return np.max([np.abs(o[name] - values) for o in others], axis=0)
+
+    def curvature(self, weights):
+        """The second derivative of the weighted outputs along the direction, from tangents beside the point, and how good it is; None: not good."""
+        def slope(shift):
+            slopes = self._run(self.text, shift=shift)[3]
+            return sum(float(np.sum(w.reshape(-1) * slopes[n])) for n, w in weights.items())
+
+        try:
+            far, near = ((slope(h) - slope(-h)) / (2 * h) for h in (2e-3, 1e-3))
+        except Undefined:
+            return None
+        error = abs(far - near) + 1e-7 * (1 + abs(near))
+        return ((4 * near - far) / 3, error) if error < 1e-3 * (1 + abs(near)) else None
 
     def allowance(self, spread, scale):
         """How far a number may be from the expected one."""
@@ -111,7 +124,8 @@ class Run:
         linecache.cache[name] = (len(text), None, text.splitlines(True), name)
         tree = ast.parse(text)
         tree.body = [s for s in tree.body if not isinstance(s, (ast.Import, ast.ImportFrom))]
-        rg = SimpleNamespace(**{**vars(retrograd), "kernel": lambda f: Recorded(self, retrograd.kernel(f))})
+        rg = SimpleNamespace(**{**vars(retrograd), "kernel": lambda f: Recorded(self, retrograd.kernel(f)),
+                                "init": lambda **options: retrograd.init(offline_cache=False, **options)})
         self.directions = {}
         self.launches = []
         self.results = []
@@ -216,10 +230,16 @@ def compare(expected, text, name):
     values_are(expected, run, "forward")
     launches, final = run.launches, run.state()
 
+    tangents = []
+
+    def tangent(kernel, args):
+        tangents.append({n: a.dual.to_numpy() for n, a in run.active.items()})
+        return kernel.jvp(*args)
+
     run.restore(initial)
     for n, a in run.active.items():
         a.dual.from_numpy(run.direction(n))
-    run.main(lambda kernel, args: kernel.jvp(*args))
+    run.main(tangent)
     values_are(expected, run, "jvp")
     for n, a in run.active.items():
         same(expected, n, "jvp: tangent", a.dual.to_numpy(), expected.slopes[n], expected.slope_spread[n])
@@ -254,6 +274,9 @@ def compare(expected, text, name):
             raise
         notes.append("split refused")
 
+    if not expected.single and len(text) % 4 == 0:
+        notes += second_order(expected, run, weights, launches, tangents)
+
     if "loss" in run.active:
         run.restore(initial)
         for a in run.active.values():
@@ -263,6 +286,25 @@ def compare(expected, text, name):
         values_are(expected, run, "tape")
         adjoints_are(expected, run, "tape", {"loss": np.ones(1)})
     return notes
+
+
+def second_order(expected, run, weights, launches, tangents):
+    """Products with the Hessian along the direction beside differences of the oracle's tangents."""
+    curvature = expected.curvature(weights)
+    if curvature is None:
+        return ["no second derivative"]
+    for n, a in run.active.items():
+        a.grad.from_numpy(weights[n])
+    for (kernel, args, before), duals in zip(reversed(launches), reversed(tangents)):
+        run.restore(before)
+        for n, a in run.active.items():
+            a.dual.from_numpy(duals[n])
+        kernel.hvp(*args)
+    found = sum(float(np.sum(a.grad.dual.to_numpy() * run.direction(n))) for n, a in run.active.items() if a.grad.dual is not None)
+    wanted, error = curvature
+    if not abs(found - wanted) <= 2 * error:
+        raise Wrong(f"hvp: second derivative {found!r}, expected {wanted!r}")
+    return ["second derivative"]
 
 
 def judge(text, name="<program>"):

@@ -6,6 +6,7 @@ change it. Where a result jumps, has no derivative or grows without bound, `Unde
 
 import math
 import struct
+from types import SimpleNamespace
 
 
 class Undefined(Exception):
@@ -37,10 +38,10 @@ MOST = 1e5  # greater values are wild
 
 
 class World:
-    """What holds for a whole run."""
+    """What holds for a whole run. `shift`: how far along the direction it begins."""
 
-    def __init__(self, default_fp=f64, default_ip=i32, noise=0.0, phase=0.0):
-        self.default_fp, self.default_ip, self.noise, self.phase = default_fp, default_ip, noise, phase
+    def __init__(self, default_fp=f64, default_ip=i32, noise=0.0, phase=0.0, shift=0.0):
+        self.default_fp, self.default_ip, self.noise, self.phase, self.shift = default_fp, default_ip, noise, phase, shift
 
 
 world = World()
@@ -330,6 +331,10 @@ class Vector:
             entries = [cast(e, t) for e in entries]
         self.entries, self.shape = list(entries), shape
 
+    @staticmethod
+    def zero(t, n):
+        return Vector.of([cast(0, t)] * n, (n,))
+
     @property
     def n(self):
         return self.shape[0]
@@ -575,6 +580,23 @@ def _select(c, x, y):
 
 def select(c, x, y):
     return entrywise(_select, c, x, y)
+
+
+def _smoothstep(lo, hi, x):
+    t = maximum(0.0, minimum(1.0, (x - lo) / (hi - lo)))
+    return t * t * (3.0 - 2.0 * t)
+
+
+def _sign(x):
+    if not isinstance(x, Scalar):
+        return float((x > 0) - (x < 0))
+    apart(x.t, x, Scalar(x.t, 0.0))
+    return real(x.t, 1.0 if x.v > 0 else -1.0)
+
+
+math_functions = SimpleNamespace(
+    clamp=lambda x, lo, hi: minimum(hi, maximum(lo, x)), mix=lambda x, y, a: x * (1.0 - a) + y * a, smoothstep=_smoothstep, fract=lambda x: x - floor(x),
+    sign=lambda x: entrywise(_sign, x), dot=lambda x, y: x.dot(y), length=lambda x: x.norm(), distance=lambda x, y: (x - y).norm(), pi=math.pi)
 
 
 def stop_grad(x):

@@ -5,6 +5,7 @@ names live in blocks, variables keep the type of their first assignment, vectors
 """
 
 import ast
+import itertools
 import random
 from types import SimpleNamespace
 
@@ -54,15 +55,20 @@ class Array:
     def __init__(self, dtype, shape, active=False):
         self.element = tuple(dtype.shape) if isinstance(dtype, VectorType) else ()
         self.t = scalar_type(dtype.dtype if isinstance(dtype, VectorType) else dtype)
-        self.shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
         self.active = active
         self.width = 1
         for n in self.element:
             self.width *= n
+        self.grad = self.dual = Derivative(self)
+        if shape is not None:
+            self.place(tuple(shape) if isinstance(shape, (tuple, list)) else (shape,))
+
+    def place(self, shape):
+        """The shape becomes known."""
         count = self.width
-        for n in self.shape:
+        for n in shape:
             count *= n
-        self.data = [Scalar(self.t, 0.0 if self.t.kind == "f" else 0)] * count
+        self.shape, self.data = shape, [Scalar(self.t, 0.0 if self.t.kind == "f" else 0)] * count
 
     @property
     def n(self):
@@ -86,6 +92,30 @@ class Array:
                 raise Invalid(f"index {i} of {extent}")
             at = at * extent + i
         return at * self.width
+
+
+class Derivative:
+    """The adjoint or tangent of an array, which is active if it has one."""
+
+    def __init__(self, of):
+        self.of = of
+
+    def place(self, shape):
+        self.of.active = True
+
+
+class Node:
+    """A node of the layout: where fields are placed."""
+
+    def __init__(self, shape=()):
+        self.shape = shape
+
+    def dense(self, axes, sizes):
+        return Node(self.shape + (tuple(sizes) if isinstance(sizes, tuple) else (sizes,)))
+
+    def place(self, *arrays):
+        for a in arrays:
+            a.place(self.shape)
 
 
 # -- what can be assigned ------------------------------------------------------------------------------------------------
@@ -304,6 +334,11 @@ def ranged(*args):
     return Loop([Scalar(t, k) for k in range(*(known(a) for a in args))])
 
 
+def static_ndrange(*args):
+    """`ndrange` in a static loop."""
+    return list(itertools.product(*(range(*a) if isinstance(a, tuple) else range(a) for a in args)))
+
+
 def ndrange(*args):
     return Loop(shape_indices([tuple(known(k) for k in a) if isinstance(a, (tuple, list)) else (0, known(a)) for a in args]))
 
@@ -366,7 +401,7 @@ class Machine:
 
     def names(self):
         """The module's namespace."""
-        def array(dtype, shape, needs_grad=False, needs_dual=False, **other):
+        def array(dtype, shape=None, needs_grad=False, needs_dual=False, **other):
             return Array(dtype, shape, needs_grad)
 
         def stub(name):
@@ -382,7 +417,7 @@ class Machine:
             Vector=Vector, Matrix=Vector, static=stub("static"), ndrange=ndrange, grouped=grouped, loop_config=stub("loop_config"),
             sin=g.sin, cos=g.cos, tan=g.tan, asin=g.asin, acos=g.acos, atan=g.atan, atan2=g.atan2, tanh=g.tanh, exp=g.exp, log=g.log, sqrt=g.sqrt,
             rsqrt=g.rsqrt, floor=g.floor, ceil=g.ceil, round=g.rounded, min=g.minimum, max=g.maximum, abs=g.absolute, pow=g.pow_,
-            select=g.select, stop_grad=g.stop_grad, cast=lambda x, t: cast(x, scalar_type(t)) if is_scalar(x) else x.cast(scalar_type(t)),
+            select=g.select, stop_grad=g.stop_grad, math=g.math_functions, root=Node(), i=None, ij=None, j=None, cast=lambda x, t: cast(x, scalar_type(t)) if is_scalar(x) else x.cast(scalar_type(t)),
             **{f"atomic_{k}": stub(f"atomic_{k}") for k in ("add", "sub", "mul", "min", "max", "and", "or", "xor")})
         np = SimpleNamespace(zeros=lambda shape, dtype: Array(dtype, shape), float64=g.f64, float32=g.f32, int32=g.i32)
         return {"__name__": "program", "rg": rg, "np": np, "fill": fill}
@@ -470,6 +505,8 @@ class Machine:
 
     def do_Pass(self, s):
         pass
+
+    do_Assert = do_Pass
 
     def do_Expr(self, s):
         if not isinstance(s.value, ast.Constant):
@@ -788,14 +825,22 @@ class Machine:
         if isinstance(f, SpecialForm):
             return getattr(self, f"form_{f.name.split('_')[0]}")(f.name, e)
         if isinstance(f, Function):
-            templates = [self.annotation(f, p) is TEMPLATE for p in f.tree.args.args[f.owner is not None :]]
-            return self.call(f, [self.ref(a) if t else self.eval(a) for a, t in zip(e.args, templates, strict=True)])
-        if f is ranged and self.static:
-            return range(*(self.eval(a) for a in e.args))
+            return self.call(f, self.arguments(f, e))
+        if f in (ranged, ndrange) and self.static:
+            return (range if f is ranged else static_ndrange)(*(self.eval(a) for a in e.args))
         args = [self.eval(a) for a in e.args]
         if f in (int, float, bool):
             return g.entrywise(lambda x: cast(x, scalar_type(f)) if isinstance(x, Scalar) else f(x), args[0])
         return f(*args, **{k.arg: self.eval(k.value) for k in e.keywords})
+
+    def arguments(self, f, e):
+        """A call's arguments in the order of the parameters: by position, by name, or the default."""
+        parameters = f.tree.args.args[f.owner is not None :]
+        defaults = dict(zip((p.arg for p in reversed(parameters)), reversed(f.tree.args.defaults)))
+        given = {p.arg: a for p, a in zip(parameters, e.args)} | {k.arg: k.value for k in e.keywords}
+        found = {name: self.ref(a) for name, a in given.items()}
+        found = {p.arg: found[p.arg] if p.arg in found else self.eval(defaults[p.arg]) for p in parameters}
+        return [found[p.arg] if self.annotation(f, p) is TEMPLATE or not isinstance(found[p.arg], PLACES) else found[p.arg].load() for p in parameters]
 
     def form_static(self, name, e):
         self.static += 1
@@ -852,4 +897,4 @@ def fill(array, seed, lo, hi):
     """Set an array to random numbers; along a direction where it is active."""
     values = values_of(seed, len(array.data), lo, hi)
     along = direction_of(seed, len(array.data)) if array.active else [0.0] * len(array.data)
-    array.data = [Scalar(array.t, g.cast(v, array.t).v, d) for v, d in zip(values, along)]
+    array.data = [Scalar(array.t, g.cast(v + g.world.shift * d if d else v, array.t).v, d) for v, d in zip(values, along)]

@@ -23,11 +23,12 @@ class Variable:
 
 
 class Function:
-    """A @func that the program has: types of its parameters and of its result, and of the variable that it changes. `loops`: at kernel
-    level it would be a task."""
+    """A @func that the program has: types and names of its parameters, types of its result and of the variable that it changes. `loops`: at
+    kernel level it would be a task. `default`: the last parameter has one."""
 
-    def __init__(self, name, takes, gives, template=None, loops=False):
+    def __init__(self, name, takes, gives, template=None, loops=False, names=(), default=False):
         self.name, self.takes, self.gives, self.template, self.loops = name, takes, gives, template, loops
+        self.names, self.default = names, default
 
 
 class Access:

@@ -53,16 +53,16 @@ class Statements(Expressions):
 
     def statement(self, scope, depth):
         simple = [(7, self.new_real), (3, self.new_integer), (1, self.new_truth), (3, self.new_vector), (1, self.new_matrix), (5, self.assign), (5, self.augment),
-                  (2, self.swap), (3, self.entry_store), (1, self.chained), (1, self.annotated), (1, self.by_template), (1, self.unpacked), (2, self.local_atomic)]
+                  (2, self.swap), (3, self.entry_store), (1, self.chained), (1, self.annotated), (1, self.taken_apart), (1, self.asserted), (1, self.buffer), (1, self.by_template), (1, self.unpacked), (2, self.local_atomic)]
         if scope.writes:
-            simple += [(7, self.store)]
+            simple += [(7, self.store), (1, self.counted)]
         if scope.adds:
             simple += [(5, self.add)]
         if scope.sums:
             simple += [(4, self.reduce)]
         if depth > 0:
             nested = 3 if scope.loops < 2 else 1
-            simple += [(5, self.branch), (2, self.both_arms), (2 * nested, self.for_range), (nested, self.while_loop), (1, self.unrolled), (1, self.static_if)]
+            simple += [(5, self.branch), (1, self.named_condition), (2, self.both_arms), (2 * nested, self.for_range), (nested, self.while_loop), (1, self.unrolled), (1, self.static_if)]
             if scope.loops < 1:
                 simple += [(1, self.nested_product)]
         if scope.loops and scope.breaks:
@@ -103,6 +103,8 @@ class Statements(Expressions):
         if not found:
             return None
         v = self.pick(found)
+        if v.t[0] == "b":
+            return None
         if is_integer(v.t) and v.t != "u8" and self.chance(20):
             return [f"{v.name} = {self.real(scope, 2)}"]  # truncated
         if is_real(v.t) and self.chance(10):
@@ -121,6 +123,8 @@ class Statements(Expressions):
             op = self.weighted((5, "+="), (3, "-="), (1, "*="), (1, "//="), (1, "%="), (1, "&="), (1, "|="), (1, "^="), (1, "<<="), (1, ">>="))
             text = {"//=": self.pick(["2", "3"]), "%=": self.pick(["3", "5"]), "<<=": "1", ">>=": "1"}.get(op) or self.integer(scope, 1)
             return f"{name} {op} {text}"
+        if t[0] == "b":
+            return f"{name} *= {self.literal()}"
         if isinstance(t, tuple):
             return f"{name} {self.pick(['+=', '-='])} {self.value(scope, t, 2)}" if self.chance(60) else f"{name} *= {self.literal()}"
         return f"{name} = {self.condition(scope, 1)}"
@@ -159,12 +163,40 @@ class Statements(Expressions):
         f = next(iter(scope.callable(lambda f: isinstance(f.gives, list))), None)
         if f is None:
             return None
-        text = f"{f.name}({', '.join(self.value(scope, p, 1) for p in f.takes)})"
+        text = f"{f.name}({self.call_arguments(scope, f, 1)})"
         one = self.fresh(scope)
         self.declare(scope, one, f.gives[0])
         two = self.fresh(scope)
         self.declare(scope, two, f.gives[1])
         return [f"{one}, {two} = {text}"]
+
+    def taken_apart(self, scope, depth):
+        """A vector becomes variables."""
+        found = self.variables(scope, lambda v: v.t == ("v", 2, self.program.fp))
+        if not found:
+            return None
+        text = self.pick(found).name
+        names = [self.fresh(scope)]
+        self.declare(scope, names[0], self.program.fp)
+        names.append(self.fresh(scope))
+        self.declare(scope, names[1], self.program.fp)
+        return [f"{', '.join(names)} = {text}"]
+
+    def asserted(self, scope, depth):
+        return [f"assert {self.real(scope, 1)} < 1e7, 'too large'"]
+
+    def buffer(self, scope, depth):
+        """A local array."""
+        return self.new(scope, ("b", 18, self.program.fp), f"rg.Vector.zero(rg.{self.program.fp}, 18)")
+
+    def counted(self, scope, depth):
+        """An atomic update whose old value is used."""
+        found = [a for a in scope.writes if a.array.t in ("i32", "i64") and a.array.hi is None and (a.own is not None or not scope.parallel)]
+        if not found:
+            return None
+        access = self.pick(found)
+        place = self.element(scope, access)
+        return self.new(scope, access.array.t, f"rg.atomic_{self.pick(['add', 'sub', 'max', 'or'])}({place}, {self.integer(scope, 1)})")
 
     def entry_store(self, scope, depth):
         """To an entry of a local vector."""
@@ -172,7 +204,7 @@ class Statements(Expressions):
         if not found:
             return None
         v = self.pick(found)
-        if len(v.t) == 3 and self.chance(25):
+        if v.t[0] == "v" and self.chance(25):
             letters = self.pick(["xy", "yx"] + (["zx", "yz"] if v.t[1] == 3 else []))
             return [f"{v.name}.{letters} = {self.vector(scope, 2, 1)}"]
         return [self.change(scope, self.part(scope, v.name, v.t[1:-1]), self.program.fp)] if self.chance(50) else [
@@ -191,7 +223,7 @@ class Statements(Expressions):
         if not found:
             return None
         f, v = self.pick(found)
-        return [f"{f.name}({', '.join([v.name, *(self.value(scope, p, 1) for p in f.takes)])})"]
+        return [f"{f.name}({v.name}, {self.call_arguments(scope, f, 1)})"]
 
     # -- arrays ------------------------------------------------------------------------------------------------------------
 
@@ -244,6 +276,12 @@ class Statements(Expressions):
             found.append(("else:", self.inside(scope, 3, depth - 1)))
         return found
 
+    def named_condition(self, scope, depth):
+        name = self.fresh(scope)
+        text = f"rg.{self.program.fp}({self.real(scope, 2)})"
+        self.declare(scope, name, self.program.fp)
+        return [(f"if ({name} := {text}) {self.pick(['<', '>'])} {self.literal()}:", self.inside(scope, 2, depth - 1))]
+
     def both_arms(self, scope, depth):
         """A name that each arm assigns, and that lives on."""
         t = self.program.fp
@@ -281,13 +319,18 @@ class Statements(Expressions):
     def for_range(self, scope, depth):
         text, hi = self.bounds(scope)
         name = self.fresh(scope, INDICES)
+        lines = [a for a in scope.reads if len(a.array.shape) == 1]
+        over = f"range({text})"
+        if lines and self.chance(10):
+            access = self.pick(lines)
+            over, hi = access.name, access.array.shape[0]
         count = len(scope.variables)
         self.declare(scope, name, "i32", hi, True)
         breaks, scope.breaks = scope.breaks, True
         body = self.inside(scope, 3, depth - 1, loop=True)
         scope.breaks = breaks
         del scope.variables[count:]
-        return [*self.in_order(scope), (f"for {name} in range({text}):", body)]
+        return [*self.in_order(scope), (f"for {name} in {over}:", body)]
 
     def in_order(self, scope):
         """What stands before a loop that would be a task otherwise."""
@@ -344,8 +387,8 @@ class Statements(Expressions):
         name = self.fresh(scope, INDICES)
         count = len(scope.variables)
         breaks, scope.breaks = scope.breaks, False
-        form = self.below(4)
-        over = ["range(2)", "[0.5, -1.5]", f"enumerate({self.pick(list(self.program.tuples))})", "zip((0, 1), (2.0, -0.5))"][form]
+        form = self.below(5)
+        over = ["range(2)", "[0.5, -1.5]", f"enumerate({self.pick(list(self.program.tuples))})", "zip((0, 1), (2.0, -0.5))", "rg.ndrange(2, 2)"][form]
         other = self.fresh(scope, INDICES) if form > 1 else None
         if form == 1:
             self.declare(scope, name, self.program.fp, None, True)
@@ -354,8 +397,10 @@ class Statements(Expressions):
         if other == name:
             other = "weight"
         if other:
-            self.declare(scope, other, self.program.fp, None, True)
+            self.declare(scope, other, *((self.program.ip, 2, True) if form == 4 else (self.program.fp, None, True)))
         body = self.block(scope, 2, min(depth - 1, 1))
+        if form != 1 and self.chance(25):
+            body.insert(self.below(len([s for s in body[:1] if isinstance(s, str)]) + 1), (f"if rg.static({name} == 1):", [self.pick(["break", "continue"])]))
         scope.breaks = breaks
         del scope.variables[count:]
         return [(f"for {name + (', ' + other if other else '')} in rg.static({over}):", body)]

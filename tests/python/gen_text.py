@@ -42,6 +42,10 @@ class Program(Statements):
             self.arrays.append(Array("count", "i32", (n,), hi=4, kind=self.pick(["field", "ndarray", "numpy"])))
         if self.chance(60):
             self.arrays.append(Array("where", self.pick(["i32", "i64"]), (n,), hi=n, kind="field"))
+        if self.chance(20):
+            self.arrays.append(Array("mask", "u8", (n,), hi=2, kind="field"))
+        if self.chance(20):
+            self.arrays.append(Array("solid", "u1", (n,), kind="field"))
         if self.chance(40):
             self.arrays.append(Array("hits", self.pick(["i32", "i64"]), self.pick([(n,), ()]), kind=self.pick(["field", "ndarray"])))
         self.loss = self.chance(50)
@@ -56,10 +60,15 @@ class Program(Statements):
             kind = {"f64": "float64", "f32": "float32", "i32": "int32"}[a.t]
             return f"{a.name} = np.zeros({shape}, np.{kind})"
         options = ", needs_grad=True, needs_dual=True" if a.active else ""
+        if a.kind == "field" and a.shape and self.chance(15):
+            placed = f"{a.name}, {a.name}.grad, {a.name}.dual" if a.active else a.name
+            return f"{a.name} = rg.field({self.type_text(a)})\nrg.root.dense(rg.{'i' if len(a.shape) == 1 else 'ij'}, {shape}).place({placed})"
+        if a.kind == "field" and len(a.shape) == 2 and self.chance(30):
+            options += ', order="ji"'
         return f"{a.name} = rg.{a.kind}({self.type_text(a)}, {shape}{options})"
 
     def filling(self, number, a):
-        bounds = f"0, {a.hi - 1}" if a.hi is not None else "-3, 3" if not is_real(a.t) else self.pick(["-1.0, 1.0", "0.2, 1.5", "-2.0, 2.0"])
+        bounds = f"0, {a.hi - 1}" if a.hi is not None else "0, 1" if a.t == "u1" else "-3, 3" if not is_real(a.t) else self.pick(["-1.0, 1.0", "0.2, 1.5", "-2.0, 2.0"])
         return f"fill({a.name}, {number + 1}, {bounds})"
 
     # -- functions ---------------------------------------------------------------------------------------------------------
@@ -96,7 +105,10 @@ class Program(Statements):
         given = [f"{p}: rg.{t}" if isinstance(t, str) and self.chance(20) else p for p, t in zip(parameters, takes)]
         if gives is None:
             given = ["target: rg.template()", *given]
-        self.functions.append(Function(name, takes, gives, template, bool(loops)))
+        default = is_real(takes[-1]) and self.chance(20)
+        if default:
+            given[-1] += f"={self.literal()}"
+        self.functions.append(Function(name, takes, gives, template, bool(loops), parameters, default))
         return "\n".join(["@rg.func", f"def {name}({', '.join(given)}):", *render(body, 1)])
 
     def returned(self, scope, gives):
@@ -250,7 +262,7 @@ class Program(Statements):
         a = access.array
         mine = own.get(a.shape)
         writable = self.may_write(a)
-        role = "read" if not writable else self.weighted((5 if mine else 0, "own"), (4, "read"), (3, "add"))
+        role = "read" if not writable else self.weighted((5 if mine else 0, "own"), (4, "read"), (0 if a.t == "u1" else 3, "add"))
         if role == "own":
             access = Access(a, access.name, mine)
             inner.reads.append(access)
@@ -266,7 +278,7 @@ class Program(Statements):
     def text(self):
         self.declare_arrays()
         fp = f"rg.{self.fp}"
-        parts = ["import numpy as np", "import retrograd as rg", f"rg.init(default_fp={fp}, default_ip=rg.{self.ip})"]
+        parts = ["import numpy as np", "import retrograd as rg", f"rg.init(default_fp={fp}, default_ip=rg.{self.ip}{self.pick(['', '', '', '', '', ', debug=True'])})"]
         parts += [f"{n} = {v}" for n, v in {**self.constants, **self.tuples}.items()]
         parts += [self.declaration(a) for a in self.arrays]
         parts += [self.filling(k, a) for k, a in enumerate(self.arrays)]

@@ -71,6 +71,11 @@ class Generated(unittest.TestCase):
         self.assertNotEqual(text, PROGRAM)
         self.assertEqual(self.judged(text).kind, "passed")
 
+    def test_unsigned_numbers_are_subtracted(self):
+        text = PROGRAM.replace("    return s\n\n", "    for i in n:\n        n[i] -= rg.u8(1)\n    return s\n\n", 1)
+        self.assertNotEqual(text, PROGRAM)
+        self.assertEqual(self.judged(text).kind, "passed")
+
     def test_names_under_a_known_condition_end_with_its_block(self):
         text = PROGRAM.replace("    for i in range(N):\n", "    if N > 3:\n        q = 2\n    q = 2.5\n    s += q\n    for i in range(N):\n", 1)
         self.assertEqual(self.judged(text).kind, "passed")

@@ -111,7 +111,7 @@ class Element(Place):
         if self.dtype is dtypes.u1 and op in ("add", "sub", "mul", "min", "max"):
             return super().update(op, value)
         b = current()
-        stored = self._stored(-value if op == "sub" else value)
+        stored = self._stored(-e.typed(value, self.dtype) if op == "sub" else value)  # an operand of another type may have no negative
         return Expr(b.builder.rmw(ATOMIC[op], int(b.in_parallel), stored, None, self.buffer.value, *self.index), self.dtype)
 
     def cas(self, expected: Any, desired: Any) -> Any:
