@@ -73,9 +73,11 @@ def clear_kernel_profiler_info() -> None:
 def scoped(name: str) -> AbstractContextManager[None]:
     """A block whose time is taken, on the host and on the device.
 
-    >>> with rg.profiler.scoped("three fills"):
-    ...     for _ in range(3):
-    ...         fill()
+    >>> import retrograd as rg
+    >>> rg.init()
+    >>> x = rg.field(float, 1000)
+    >>> with rg.profiler.scoped("fill"):
+    ...     x.fill(1)
     """
     return profile.part(name)
 
