@@ -83,7 +83,7 @@ collect_accesses(ir_op *op, void *user)
         if (op->args[i]->type.kind == IR_BUFFER)
             ad_bounds_fail(&s->b, "a function gets it");
     if (!is_access || op->args[0]->type.kind != IR_BUFFER ||
-        (op->code == RG_OP_LOAD && !ad_is_active(s->activity, op->results[0])))
+        (op->code == RG_OP_LOAD && s->activity && !ad_is_active(s->activity, op->results[0])))
         return true;
     s->shares_root = false;
     ir_buffer_roots(op->args[0], note_shared_root, s);

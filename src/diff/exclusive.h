@@ -6,7 +6,7 @@
 #include "diff/bounds.h"
 
 /* Of the elements of `buffer` that the accesses in `task` name: whether no two threads name the same.
- * Accesses that leave no trace in adjoints (loads of inactive values) do not count. */
+ * With an activity, accesses that leave no trace in adjoints (loads of inactive values) do not count. */
 typedef struct ad_exclusive {
     const ir_op *task;
     const ir_value *buffer;

@@ -117,6 +117,8 @@ pipeline_source(const ir_fn *kernel, const pipeline_options *o, diag_list *diags
     /* adjoints of what a loop only reads are then summed in registers */
     if (PASS_RUN(m, opt_hoist, IR_STAGE_SOURCE, c))
         pass_simplify(m, IR_STAGE_SOURCE, c);
+    /* they run in lanes, and have the derivatives of loads and stores */
+    PASS_RUN(m, ad_own_atomics, IR_STAGE_SOURCE, c);
     ir_fn_scan_params(fn);
     tell_stage(o, "simplify", m);
     return end_module(&k);
