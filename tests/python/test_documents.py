@@ -55,14 +55,15 @@ def missing(name, package):
 
 
 def load_tests(loader, tests, pattern):
-    for found in pkgutil.iter_modules(retrograd.__path__):
-        if found.name in ("_core", "__main__"):
+    for found in pkgutil.walk_packages(retrograd.__path__, "retrograd."):
+        name = found.name.removeprefix("retrograd.")
+        package = name.removeprefix("_").partition("_")[0]
+        if name in ("_core", "__main__"):
             continue
-        package = found.name.removeprefix("_").partition("_")[0]
         if package in PACKAGES and not importlib.util.find_spec(package):
-            tests.addTest(missing("retrograd." + found.name, package))
+            tests.addTest(missing(found.name, package))
         else:
-            tests.addTests(doctest.DocTestSuite(importlib.import_module("retrograd." + found.name), optionflags=FLAGS))
+            tests.addTests(doctest.DocTestSuite(importlib.import_module(found.name), optionflags=FLAGS))
     tests.addTests(doctest.DocTestSuite(retrograd, optionflags=FLAGS))
     for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("python*.md"))]:
         package = page.stem.partition("-")[2]
