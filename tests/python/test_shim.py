@@ -82,9 +82,10 @@ class Refusals(unittest.TestCase):
     def gradients(self, **options):
         """Of kernels that Quadrants refuses: the gradient, or the class of the refusal."""
         found = []
-        for number in range(4):
+        for number in range(5):
             qd.init(default_fp=qd.f64, **options)
             x, y = qd.field(float, shape=(), needs_grad=True), qd.field(float, shape=(), needs_grad=True)
+            z = qd.field(float, shape=4, needs_grad=True)
 
             @qd.func
             def power(a):
@@ -92,6 +93,12 @@ class Refusals(unittest.TestCase):
                 for _ in range(3):
                     v *= a
                 return v
+
+            @qd.kernel
+            def chain():
+                for i in range(3):
+                    z[i + 1] = z[i] * x[None]
+                y[None] = z[3]
 
             @qd.kernel
             def run():
@@ -106,26 +113,28 @@ class Refusals(unittest.TestCase):
                     else:
                         y[None] += x[None] * qd.random()
 
-            x[None], y.grad[None] = 3.0, 1.0
+            x[None], z[0] = 3.0, 1.0
             try:
-                run.grad()
+                with qd.ad.Tape(loss=y):
+                    (run if number < 4 else chain)()
                 found.append(x.grad[None])
-            except RuntimeError as error:
+            except (RuntimeError, qd.QuadrantsCompilationError) as error:
                 found.append(str(error))
         return found
 
     def test_without_the_option(self):
-        loop, nested, endless, random = self.gradients()
+        loop, nested, endless, random, _ = self.gradients()
         self.assertEqual((loop, nested, endless), (54.0, 54.0, 8.0))
         self.assertTrue(0 <= random < 2)
 
     def test_with_it(self):
-        loop, nested, endless, random = self.gradients(refuse_like_quadrants=True)
+        loop, nested, endless, random, chain = self.gradients(refuse_like_quadrants=True)
         self.assertEqual(loop, 54.0)
         self.assertIn("non static range", nested)
         self.assertIn("while", endless)
-        self.assertIn("random", random)
-        _, nested, endless, _ = self.gradients(refuse_like_quadrants=True, ad_stack_experimental_enabled=True)
+        self.assertIn("Rand", random)
+        self.assertIn("Cross-iteration", chain)
+        _, nested, endless, _, _ = self.gradients(refuse_like_quadrants=True, ad_stack_experimental_enabled=True)
         self.assertEqual(nested, 54.0)
         self.assertIn("while", endless)
 

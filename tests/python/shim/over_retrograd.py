@@ -116,7 +116,7 @@ def dress(package, prefix, environment):
     kinds = {"is_integral": lambda t: t.kind in "biu", "is_signed": lambda t: t.kind in "if", "is_real": lambda t: t.is_float}
     modules = {
         "lang": ("", {}), "lang.exception": (None, errors), "lang.misc": ("", extension_of), "lang.kernel_impl": ("", {}), "lang.ops": ("", {}),
-        "lang.matrix": ("", {}), "lang.field": ("", {}), "lang.impl": ("", {"current_cfg": lambda: options, "get_runtime": _runtime}),
+        "lang.matrix": ("", {}), "lang.field": ("", {}), "lang.impl": ("", {**errors, "current_cfg": lambda: options, "get_runtime": _runtime}),
         "lang.util": ("", {"has_pytorch": lambda: importlib.util.find_spec("torch") is not None}),
         "types": ("types", kinds), "types.annotations": ("types", {}), "types.primitive_types": ("", {"all_types": ALL}),
         "types.enums": (None, {"AutodiffMode": AutodiffMode, "SNodeGradType": SNodeGradType}),
