@@ -5,6 +5,7 @@ import dataclasses
 import gc
 import io
 import os
+import runpy
 import tempfile
 import unittest
 import weakref
@@ -170,7 +171,7 @@ class Launches(unittest.TestCase):
             double(np.zeros(8)[::2], np.zeros(4))
         fixed = np.zeros(4)
         fixed.flags.writeable = False
-        with self.assertRaisesRegex(rg.InvalidError, "read-only"):
+        with self.assertRaisesRegex(ValueError, "read-only"):
             double(np.arange(4.0), fixed)
         with self.assertRaises(rg.RuntimeTypeError):
             double([1.0, 2.0], np.zeros(4))
@@ -322,6 +323,34 @@ class Launches(unittest.TestCase):
         del sim
         gc.collect()
         self.assertIsNone(gone())
+
+
+class Sources(unittest.TestCase):
+    def setUp(self):
+        rg.init(default_fp=rg.f64)
+
+    def tearDown(self):
+        rg.reset()
+
+    def test_lines_that_are_indented_less(self):
+        @rg.kernel
+        def most() -> float:
+            return rg.max(
+                1.0, 2.0,
+        )
+
+        self.assertEqual(most(), 2)
+
+    def test_annotations_decide(self):
+        """Two files with the same code but for a type, and one that changes."""
+        text = "import retrograd as rg\n@rg.kernel\ndef tenth() -> rg.f64:\n    x: rg.TYPE = 0.1\n    return x\n"
+        with tempfile.TemporaryDirectory() as folder:
+            for name, t in (("first", "f32"), ("second", "f64"), ("first", "f16")):
+                path = os.path.join(folder, f"{name}.py")
+                with open(path, "w") as f:
+                    f.write(text.replace("TYPE", t))
+                os.utime(path, (int(t[1:]), int(t[1:])))
+                self.assertEqual(runpy.run_path(path)["tenth"](), float(np.dtype(t.replace("f", "float")).type(0.1)))
 
 
 def resident():

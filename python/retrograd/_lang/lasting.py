@@ -10,7 +10,6 @@ from __future__ import annotations
 import enum
 import functools
 import hashlib
-import linecache
 import os
 import re
 import sys
@@ -23,9 +22,10 @@ from .. import _core
 from .array_parameters import NdarrayType
 from .data import Data
 from .dtypes import DType
+from .errors import CompilationError
 from .func import Func, Template
 from .matrix import Matrix, MatrixType
-from .source import names_of
+from .source import lines_of, names_of
 from .structs import StructType
 
 MOST = 20000  # values; beyond that it would take longer than a walk
@@ -148,7 +148,10 @@ class Description:
     def _code(self, x: Any) -> set[str]:
         """The function's source, and what it names; the names that its code uses."""
         code = x.__code__
-        text = text_of(code, x.__globals__)
+        try:
+            text = "".join(lines_of(x))
+        except CompilationError as error:
+            raise Unkept(str(error)) from error
         used, words = names_in(code), set(re.findall(r"[^\W\d]\w*", text))
         self.words |= words
         self.used |= used
@@ -240,24 +243,6 @@ class Description:
         for name in sorted(self.words & set(names)):
             if not isinstance(names[name], (types.MemberDescriptorType, types.GetSetDescriptorType)):
                 self._named(name, names[name], self.used)
-
-
-def text_of(code: types.CodeType, names: dict[str, Any]) -> str:
-    """The lines of a function, up to the next one that is not indented more than its first: all of it, and perhaps comments."""
-    linecache.checkcache(code.co_filename)
-    lines = linecache.getlines(code.co_filename, names)
-    first, end = code.co_firstlineno - 1, last_line(code)
-    if not 0 <= first < end <= len(lines):
-        raise Unkept(f"the source of `{code.co_name}` is not to be found")
-    indent = len(lines[first]) - len(lines[first].lstrip())
-    while end < len(lines) and (not lines[end].strip() or len(lines[end]) - len(lines[end].lstrip()) > indent):
-        end += 1
-    return "".join(lines[first:end])
-
-
-def last_line(code: types.CodeType) -> int:
-    """The number of the last line that has code."""
-    return max([line or 0 for _, _, line in code.co_lines()] + [last_line(c) for c in code.co_consts if isinstance(c, types.CodeType)])
 
 
 def names_in(code: types.CodeType) -> set[str]:

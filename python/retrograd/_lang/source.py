@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import linecache
 import textwrap
+import types
 from typing import Any, Callable
 
 from .errors import CompilationError
@@ -16,21 +18,19 @@ _parsed: dict[Any, "Source"] = {}
 class Source:
     """A function's syntax tree, and where it stands."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        try:
-            lines, first = inspect.getsourcelines(function)
-            self.path = inspect.getsourcefile(function) or function.__code__.co_filename
-        except (OSError, TypeError) as error:
-            raise CompilationError(f"the source of `{function.__qualname__}` is not to be found: kernels are defined in files or notebooks "
-                                   "(not by `exec` or `python -c`)") from error
-        self.indent = len(lines[0]) - len(lines[0].lstrip())
-        self.first, self.lines, self.name = first, lines, function.__qualname__
-        self.text = "".join(lines)
+    def __init__(self, function: Callable[..., Any], lines: list[str]) -> None:
+        self.function, self.lines = function, lines
+        self.path, self.first, self.name = function.__code__.co_filename, function.__code__.co_firstlineno, function.__qualname__
+        self.indent = indent_of(lines[0])
 
     @functools.cached_property
     def tree(self) -> ast.FunctionDef:
         """The syntax tree."""
-        parsed = ast.parse(textwrap.dedent(self.text))
+        try:
+            parsed = ast.parse(textwrap.dedent("".join(self.lines)))
+        except SyntaxError:  # its last lines are indented less
+            self.lines = inspect.getsourcelines(self.function)[0]
+            parsed = ast.parse(textwrap.dedent("".join(self.lines)))
         found = next((n for n in ast.walk(parsed) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))), None)
         if not isinstance(found, ast.FunctionDef):
             raise CompilationError(f"`{self.name}` is no function that `def` defines")
@@ -54,11 +54,36 @@ class Source:
 
 
 def source_of(function: Callable[..., Any]) -> Source:
-    """The same object for the same code."""
+    """The same object for the same text at the same place."""
+    lines = lines_of(function)
+    key = function.__code__.co_filename, function.__code__.co_firstlineno, "".join(lines)
+    if key not in _parsed:
+        _parsed[key] = Source(function, lines)
+    return _parsed[key]
+
+
+def lines_of(function: Callable[..., Any]) -> list[str]:
+    """A function's lines, up to the next one that is not indented more than its first: all of it, and perhaps comments."""
     code = function.__code__
-    if code not in _parsed:
-        _parsed[code] = Source(function)
-    return _parsed[code]
+    linecache.checkcache(code.co_filename)
+    lines = linecache.getlines(code.co_filename, function.__globals__)
+    first, end = code.co_firstlineno - 1, last_line(code)
+    if not 0 <= first < end <= len(lines):
+        raise CompilationError(f"the source of `{function.__qualname__}` is not to be found: kernels are defined in files or notebooks "
+                               "(not by `exec` or `python -c`)")
+    while end < len(lines) and (not lines[end].strip() or indent_of(lines[end]) > indent_of(lines[first])):
+        end += 1
+    return lines[first:end]
+
+
+def indent_of(line: str) -> int:
+    """How far it is indented."""
+    return len(line) - len(line.lstrip())
+
+
+def last_line(code: types.CodeType) -> int:
+    """The number of the last line that has code."""
+    return max([line or 0 for _, _, line in code.co_lines()] + [last_line(c) for c in code.co_consts if isinstance(c, types.CodeType)])
 
 
 def names_of(function: Callable[..., Any]) -> dict[str, Any]:
