@@ -180,6 +180,20 @@ class Kernels(unittest.TestCase):
 
         self.assertEqual(run(5), (5 + 3) * 11 + 7)
 
+    def test_reductions_by_functions_of_other_names(self):
+        x = rg.field(int, 1000)
+        x.from_numpy(np.random.default_rng(3).integers(-50, 50, 1000))
+        ways = {rg.atomic_add: np.sum, rg.atomic_min: np.min, rg.atomic_max: np.max, rg.atomic_xor: np.bitwise_xor.reduce}
+        for way, expected in ways.items():
+            @rg.kernel
+            def run() -> int:
+                s = 0
+                for i in x:
+                    way(s, x[i])
+                return s
+
+            self.assertEqual(run(), expected(np.append(x.to_numpy(), 0)))
+
     def test_old_values_of_what_all_iterations_share(self):
         x = rg.field(int, 5)
 

@@ -72,7 +72,15 @@ def _parts(target: Any) -> Iterator[Any]:
         yield target
 
 
-def changes(body: list[ast.stmt]) -> Iterator[Change]:
+def _function_name(frame: Frame, call: ast.Call) -> str:
+    """The name of a called function, whatever the kernel calls it."""
+    if not isinstance(call.func, ast.Name):
+        return getattr(call.func, "attr", "")
+    name = call.func.id
+    return str(getattr(frame.closure.get(name, frame.globals.get(name)), "__name__", name))
+
+
+def changes(frame: Frame, body: list[ast.stmt]) -> Iterator[Change]:
     """What statements change."""
     inside = [n for statement in body for n in ast.walk(statement)]
     unused = {id(n.value) for n in inside if isinstance(n, ast.Expr)}
@@ -89,7 +97,7 @@ def changes(body: list[ast.stmt]) -> Iterator[Change]:
         elif isinstance(node, ast.NamedExpr):
             yield Change(node.target, SET, node)
         elif isinstance(node, ast.Call) and node.args:
-            way = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            way = _function_name(frame, node)
             base = _base(node.args[0])
             if way.startswith("atomic_") and base is not None:
                 yield Change(base, way[7:] if id(node) in unused else "read", node)
@@ -130,7 +138,7 @@ def _begins_anew(name: str, inside: list[Any]) -> bool:
 def shared(frame: Frame, node: ast.For) -> list[Shared]:
     """The variables around a loop that its iterations change; raises Race if they cannot run in parallel."""
     found: dict[str, list[Change]] = {}
-    for c in changes(node.body):
+    for c in changes(frame, node.body):
         found.setdefault(c.base.id, []).append(c)
     index = set(targets(node.target))
     inside = [n for s in node.body for n in ast.walk(s)]
