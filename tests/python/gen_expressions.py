@@ -65,7 +65,7 @@ class Expressions(Random):
     def real_leaf(self, scope):
         real = self.program.fp
         t = real if self.chance(85) or not self.program.other else self.program.other
-        named = [n for n, v in self.program.constants.items() if type(v) is float]
+        named = [n for n, v in self.program.constants.items() if type(v) is float] + 3 * [n for n, t in scope.named if is_real(t)]
         choices = [(6, lambda: self.readable(scope, t)), (2, self.literal), (1, lambda: self.pick(named)), (1, lambda: self.entry(scope)),
                    (1, lambda: f"{self.pick(list(self.program.tuples))}[{self.below(2)}]")]
         return self.weighted(*choices)() or self.readable(scope, t) or self.literal()
@@ -172,7 +172,7 @@ class Expressions(Random):
 
     def integer_leaf(self, scope):
         types = self.random.sample(["i32", "i64", "u8"], 3)
-        named = [n for n, v in self.program.constants.items() if type(v) is int]
+        named = [n for n, v in self.program.constants.items() if type(v) is int] + 3 * [n for n, t in scope.named if is_integer(t)]
         found = self.weighted((6, lambda: next(filter(None, (self.readable(scope, t) for t in types)), None)), (2, lambda: str(self.below(7))),
                               (1, lambda: self.pick(named)))()
         return found or str(1 + self.below(5))

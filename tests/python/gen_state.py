@@ -51,6 +51,7 @@ class Scope:
         self.returns = None  # what writes a return here; None: none may stand here
         self.taken = set()  # all names of the function, dead ones too
         self.functions = list(program.functions)
+        self.named = []  # constants known here: (text, type)
 
     def callable(self, wanted):
         """Functions that may be called here."""
@@ -60,7 +61,7 @@ class Scope:
         """The scope of a thread: variables of the kernel can be read only."""
         made = Scope(self.program, parallel=True)
         made.variables = [Variable(v.name, v.t, v.hi, True) for v in self.variables]
-        made.taken, made.functions = self.taken, self.functions
+        made.taken, made.functions, made.named = self.taken, self.functions, self.named
         return made
 
 

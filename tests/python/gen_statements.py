@@ -388,7 +388,8 @@ class Statements(Expressions):
         count = len(scope.variables)
         breaks, scope.breaks = scope.breaks, False
         form = self.below(5)
-        over = ["range(2)", "[0.5, -1.5]", f"enumerate({self.pick(list(self.program.tuples))})", "zip((0, 1), (2.0, -0.5))", "rg.ndrange(2, 2)"][form]
+        known = [n for n, t in scope.named if is_integer(t)]
+        over = [f"range({self.pick(known) if known else 2})", "[0.5, -1.5]", f"enumerate({self.pick(list(self.program.tuples))})", "zip((0, 1), (2.0, -0.5))", "rg.ndrange(2, 2)"][form]
         other = self.fresh(scope, INDICES) if form > 1 else None
         if form == 1:
             self.declare(scope, name, self.program.fp, None, True)

@@ -23,7 +23,7 @@ class Program(Statements):
         self.ip = "i64" if self.chance(15) else "i32"
         self.constants = {"N": 3 + self.below(4), "M": 2 + self.below(2), "SCALE": 0.8, "OFFSET": -0.35, "FLAG": True}
         self.tuples = {"COEF": (0.5, -1.25)}
-        self.functions, self.lambdas, self.arrays, self.calls = [], [], [], []
+        self.functions, self.tasks, self.lambdas, self.arrays, self.calls = [], [], [], [], []
 
     # -- declarations ------------------------------------------------------------------------------------------------------
 
@@ -111,6 +111,29 @@ class Program(Statements):
         self.functions.append(Function(name, takes, gives, template, bool(loops), parameters, default))
         return "\n".join(["@rg.func", f"def {name}({', '.join(given)}):", *render(body, 1)])
 
+    def task_function(self):
+        """A @func that has a parallel loop over an array that it gets, as text."""
+        lines = [a for a in self.arrays if a.active and len(a.shape) == 1 and a.t == self.fp]
+        if not lines:
+            return ""
+        scope, like = Scope(self), self.pick(lines)
+        scope.taken.add("data")
+        strength = self.fresh(scope)
+        self.declare(scope, strength, self.fp, None, True)
+        scope.reads = [Access(like, "data")]
+        name = f"f{len(self.functions)}_relax"
+        body = ([] if self.chance(60) else self.block(scope, 2, 0)) + self.task(scope)
+        self.tasks.append((name, like.type, like.shape))
+        return "\n".join(["@rg.func", f"def {name}(data: rg.template(), {strength}):", *render(body, 1)])
+
+    def called_task(self, scope):
+        """A call of such a function; None: there is none for these arrays."""
+        found = [(name, a) for name, t, shape in self.tasks for a in scope.writes if a.array.type == t and a.array.shape == shape]
+        if not found:
+            return None
+        name, access = self.pick(found)
+        return f"{name}({access.name}, {self.real(scope, 1)})"
+
     def returned(self, scope, gives):
         """What a function returns: of the same type at each place."""
         if isinstance(gives, list):
@@ -134,6 +157,19 @@ class Program(Statements):
                 parameters.append(f"{name}: {self.annotation(a)}")
                 arguments.append(a.name)
             accesses.append(Access(a, name))
+        form = self.weighted((6, "plain"), (2, "method"), (1, "factory"))
+        method = []
+        if form == "method":
+            scope.named.append(("self.gain", self.fp))
+            if self.chance(60):
+                scope.functions.append(Function("self.damp", [self.fp], self.fp, names=["v"]))
+                method = ["    @rg.func", "    def damp(self, v):", f"        return rg.{self.fp}({self.pick(['v * self.gain', 'rg.sin(v) + self.gain', 'self.gain / (1.0 + v * v)'])})"]
+        elif form == "factory":
+            scope.named.append(("gain", self.fp))
+        if self.chance(15):
+            scope.named.append(("copies", self.ip))
+            parameters.append("copies: rg.template()")
+            arguments.append(self.pick(["2", "1"]))
         for t, annotation in ((self.fp, "float"), (self.ip, "int"), (self.fp, f"rg.{self.fp}")):
             if self.chance(25):
                 name = self.fresh(scope)
@@ -152,7 +188,8 @@ class Program(Statements):
                 body += self.block(scope, 2, 1)
             if self.chance(10) and k:
                 body.append((f"if {self.condition(scope, 2)}:", [f"return{'' if gives is None else ' ' + self.returned(scope, gives)}"]))
-            body += self.task(scope)
+            called = self.called_task(scope) if self.chance(40) else None
+            body += [called] if called else self.task(scope)
         if self.chance(25):
             body += self.block(scope, 2, 2)
         result = ""
@@ -160,11 +197,10 @@ class Program(Statements):
             body.append(f"return {self.returned(scope, gives)}")
             result = " -> " + (f"({self.annotated_result(gives[0])}, {self.annotated_result(gives[1])})" if isinstance(gives, list) else self.annotated_result(gives))
         name = f"{self.pick(['substep', 'update', 'collect', 'advance', 'smooth', 'gather'])}_{number}"
-        form = self.weighted((7, "plain"), (1, "method"), (1, "factory"))
         call = f"{name}({', '.join(arguments)})"
         lines = ["@rg.kernel", f"def {name}({', '.join((['self'] if form == 'method' else []) + parameters)}){result}:", *render(body, 1)]
         if form == "method":
-            lines = ["@rg.data_oriented", f"class Model{number}:", "    def __init__(self, gain):", "        self.gain = gain", *("    " + line for line in lines),
+            lines = ["@rg.data_oriented", f"class Model{number}:", "    def __init__(self, gain):", "        self.gain = gain", *method, *("    " + line for line in lines),
                      f"model{number} = Model{number}(0.7)"]
             call = f"model{number}.{call}"
         elif form == "factory":
@@ -286,6 +322,8 @@ class Program(Statements):
             self.lambdas.append("curve")
             parts.append(f"curve = lambda t: {self.pick(['rg.sin(t) * t + 0.5', 't ** 2 / (1.0 + t * t)', 'rg.max(t, 0.1) - 0.25 * t', '1.5 - t'])}")
         parts += [self.function() for _ in range(self.below(4))]
+        if self.chance(30):
+            parts.append(self.task_function())
         parts += [self.kernel(k) for k in range(1 + self.below(3))]
         self.calls = self.calls if self.chance(85) else [f"for _ in range(2):\n        {c}" for c in self.calls]
         if self.loss:

@@ -67,7 +67,8 @@ class Generated(unittest.TestCase):
 
     def test_a_name_of_a_comprehension_leaves_no_trace(self):
         text = PROGRAM.replace("s = 0.0\n", "s = rg.Vector([0.5 * n for n in range(2)]).sum() + rg.Vector([v + 0.5 for v in range(3)])[1]\n    k = 2.0\n"
-                               "    s += k * rg.Vector([1.5 * k for k in range(2)])[1]\n", 1)
+                               "    s += k * rg.Vector([1.5 * k for k in range(2)])[1]\n"
+                               "    for i in x:\n        k += x[i] * rg.Vector([1.5 * k for k in range(2)])[1]\n", 1)
         self.assertNotEqual(text, PROGRAM)
         self.assertEqual(self.judged(text).kind, "passed")
 

@@ -13,6 +13,7 @@ from .scopes import Frame, targets
 OPERATORS = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.FloorDiv: "floordiv", ast.Mod: "mod", ast.Pow: "pow",
              ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "xor", ast.LShift: "shl", ast.RShift: "shr"}
 SET = "set"
+COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp, ast.DictComp)
 
 
 class Change:
@@ -128,6 +129,14 @@ def _is_invariant(value: ast.expr | None, own: set[str]) -> bool:
         isinstance(n, (ast.Constant, ast.UnaryOp, ast.BinOp, ast.operator, ast.unaryop, ast.expr_context, ast.Attribute)) for n in ast.walk(value))
 
 
+def _of_comprehension(node: Any) -> Iterator[ast.Name]:
+    """The names in a comprehension that are its own."""
+    own = {name for g in node.generators for name in targets(g.target)}
+    for n in ast.walk(node):
+        if isinstance(n, ast.Name) and n.id in own:
+            yield n
+
+
 def _begins_anew(name: str, inside: list[Any]) -> bool:
     """Whether statements assign a name before they read it."""
     uses = sorted((n for n in inside if isinstance(n, ast.Name) and n.id == name), key=lambda n: (n.lineno, n.col_offset))
@@ -142,6 +151,8 @@ def shared(frame: Frame, node: ast.For) -> list[Shared]:
         found.setdefault(c.base.id, []).append(c)
     index = set(targets(node.target))
     inside = [n for s in node.body for n in ast.walk(s)]
+    hidden = {id(n) for c in inside if isinstance(c, COMPREHENSIONS) for n in _of_comprehension(c)}
+    inside = [n for n in inside if id(n) not in hidden]
     own = index | {n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     declared = {n.target.id for n in inside if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)}
     result = []
