@@ -268,8 +268,8 @@ void running(int n, const double x[n], double a[n], double sum[n])
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
             #pragma omp atomic compare
-            if (x[j] < a[i]) { a[i] = x[j]; }
-            sum[i] += a[i];
+            if (x[j] < a[j]) { a[j] = x[j]; }
+            sum[i] += a[j];
         }
 }
 void counted(int n, const double x[n], int count[1], double a[n])

@@ -47,7 +47,7 @@ combining(rg_rmw rmw)
 }
 
 static ir_op *
-access_like(edit *e, ir_op *update, rg_op code, ir_value *value)
+own_access(edit *e, ir_op *update, rg_op code, ir_value *value)
 {
     uint32_t n = 1 + update->args[0]->type.rank;
     ir_op *made = ir_op_new(e->fn, code, n + (value != NULL), 0, update->loc);
@@ -64,10 +64,10 @@ static void
 load_and_store(edit *e, ir_op *update)
 {
     ir_value *given = update->args[1 + update->args[0]->type.rank];
-    ir_op *load = access_like(e, update, RG_OP_LOAD, NULL);
+    ir_op *load = own_access(e, update, RG_OP_LOAD, NULL);
     ir_value *old = ir_op_result(load, e->fn, given->type, NULL);
     ir_value *now = update->rmw == RG_RMW_EXCHANGE ? given : edit_scalar(e, update, combining(update->rmw), given->type, given, old, NULL);
-    access_like(e, update, RG_OP_STORE, now);
+    own_access(e, update, RG_OP_STORE, now);
     if (update->nresults)
         edit_replace(e, update->results[0], old);
     ir_remove(update);

@@ -263,7 +263,7 @@ find_beside(ir_op *op, void *user)
 }
 
 static bool
-count_op(ir_op *op, void *user)
+count_in_body(ir_op *op, void *user)
 {
     *(unsigned *)user += op->code != RG_OP_CONST;
     return true;
@@ -277,7 +277,7 @@ usual_width(const lanes *l, const ir_op *parallel)
 {
     unsigned widest = 4, width = 64, ops = 0;
     ir_walk(parallel->regions[0], find_widest, &widest);
-    ir_walk(parallel->regions[0], count_op, &ops);
+    ir_walk(parallel->regions[0], count_in_body, &ops);
     unsigned registers = ops < MANY ? 2 : 1;
     uint64_t row = threads_of_row(parallel);
     while (width > 8 && (width > registers * l->target->vector / widest || width >= 2 * row))
