@@ -13,8 +13,8 @@ import numpy as np
 
 import gen_numbers
 import gen_oracle
-from gen_numbers import Invalid, Undefined
-from gen_oracle import direction_of, values_of
+from gen_numbers import Undefined
+from gen_places import Array, direction_of, values_of
 
 import retrograd
 import retrograd.types
@@ -47,10 +47,10 @@ class Expected:
         self.noise = 1e-5 if self.single else 1e-9
         self.eps = 2.0**-23 if self.single else 2.0**-52
         first, *others = (self._run(text, noise, phase) for noise, phase in ((0.0, 0.0), (self.noise, 1.0), (self.noise, 3.0)))
-        self.shapes, self.integers, self.values, self.slopes, self.results = first
-        self.value_spread = {n: self._spread(n, v, [o[2] for o in others]) for n, v in self.values.items()}
-        self.slope_spread = {n: self._spread(n, v, [o[3] for o in others]) for n, v in self.slopes.items()}
-        if any(len(o[4]) != len(self.results) for o in others):
+        self.integers, self.values, self.slopes, self.results = first
+        self.value_spread = {n: self._spread(n, v, [o[1] for o in others]) for n, v in self.values.items()}
+        self.slope_spread = {n: self._spread(n, v, [o[2] for o in others]) for n, v in self.slopes.items()}
+        if any(len(o[3]) != len(self.results) for o in others):
             raise Undefined("disturbed runs do not do the same")
 
     @staticmethod
@@ -58,12 +58,12 @@ class Expected:
         gen_numbers.world.__init__(noise=noise, phase=phase, shift=shift)
         machine = gen_oracle.Machine(text)
         names = machine.run()
-        arrays = {n: a for n, a in names.items() if isinstance(a, gen_oracle.Array)}
+        arrays = {n: a for n, a in names.items() if isinstance(a, Array)}
         results = [np.array(flat(r), np.float64) for r in machine.results]
         values = {n: np.array([e.v for e in a.data], np.float64) for n, a in arrays.items()}
         values.update({f"result {k}": r for k, r in enumerate(results)})
         slopes = {n: np.array([e.d for e in a.data]) for n, a in arrays.items() if a.active}
-        return {n: a.shape + a.element for n, a in arrays.items()}, {n for n, a in arrays.items() if a.t.kind != "f"}, values, slopes, results
+        return {n for n, a in arrays.items() if a.t.kind != "f"}, values, slopes, results
 
     @staticmethod
     def _spread(name, values, others):
@@ -72,9 +72,9 @@ class Expected:
         return np.max([np.abs(o[name] - values) for o in others], axis=0)
 
     def curvature(self, weights):
-        """The second derivative of the weighted outputs along the direction, from tangents beside the point, and how good it is; None: not good."""
+        """The second derivative of the weighted outputs along the direction, from tangents beside the point, and its error; None: too large."""
         def slope(shift):
-            slopes = self._run(self.text, shift=shift)[3]
+            slopes = self._run(self.text, shift=shift)[2]
             return sum(float(np.sum(w.reshape(-1) * slopes[n])) for n, w in weights.items())
 
         try:
@@ -245,7 +245,10 @@ def compare(expected, text, name):
     for n, a in run.active.items():
         same(expected, n, "jvp: tangent", a.dual.to_numpy(), expected.slopes[n], expected.slope_spread[n])
 
-    weights = {n: np.array(direction_of(1000 + k, a.to_numpy().size)).reshape(a.to_numpy().shape) for k, (n, a) in enumerate(run.active.items())}
+    weights = {}
+    for k, (n, a) in enumerate(run.active.items()):
+        shape = a.to_numpy().shape
+        weights[n] = np.array(direction_of(1000 + k, int(np.prod(shape)))).reshape(shape)
 
     def seed():
         for n, a in run.active.items():
@@ -325,7 +328,7 @@ def judge(text, name="<program>"):
         expected = Expected(text)
     except Undefined as why:
         return Verdict("undefined", str(why))
-    except (Invalid, ZeroDivisionError, OverflowError, TypeError, AttributeError, ValueError, IndexError, KeyError, NameError, RecursionError) as why:
+    except Exception as why:
         return Verdict("invalid", f"{type(why).__name__}: {why}")
     try:
         return Verdict("passed", notes=compare(expected, text, name))
@@ -343,4 +346,5 @@ def judge(text, name="<program>"):
 
 def sort_of(verdict):
     """What a reduced program has to have in common with the one that failed."""
-    return verdict.kind, re.sub(r"[-+]?\d[\w.+-]*|nan|inf|'[^']*'|\"[^\"]*\"|`[^`]*`|File .*\n.*\n *\^+", "#", verdict.why.split("element")[0])
+    names_and_numbers = r"[-+]?\d[\w.+-]*|nan|inf|'[^']*'|\"[^\"]*\"|`[^`]*`|File .*\n.*\n *\^+"
+    return verdict.kind, re.sub(names_and_numbers, "#", verdict.why.split("element")[0])

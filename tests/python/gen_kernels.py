@@ -43,8 +43,8 @@ class Bench:
         """Kind, why, notes and sort of the verdict."""
         if self.worker is None or self.done >= RENEWED:
             self.stop()
-            self.worker = subprocess.Popen([sys.executable, __file__, "--worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                           text=True)
+            self.worker = subprocess.Popen([sys.executable, __file__, "--worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                           stderr=subprocess.DEVNULL, text=True)
         self.done += 1
         try:
             self.worker.stdin.write(json.dumps(text) + "\n")
@@ -123,8 +123,8 @@ def first_of_today():
 def printed(counts):
     total = sum(n for kind, n in counts.items() if not kind.startswith(" "))
     bad = counts["failed"] + counts["invalid"]
-    print(f"{total} programs: {counts['passed']} passed, {counts['undefined']} undefined where they are evaluated, {counts['refused']} refused, "
-          f"{bad} failed")
+    print(f"{total} programs: {counts['passed']} passed, {counts['undefined']} undefined where they are evaluated, "
+          f"{counts['refused']} refused, {bad} failed")
     for kind, n in sorted(counts.items()):
         if kind.startswith(" "):
             print(f"{kind}: {n}")

@@ -293,8 +293,8 @@ BINARY = {
     "<=": compare(lambda x, y: x <= y), ">": compare(lambda x, y: x > y), ">=": compare(lambda x, y: x >= y), "==": compare(lambda x, y: x == y),
     "!=": compare(lambda x, y: x != y),
 }
-NAMES = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "&": "and", "|": "or", "^": "xor", "<<": "lshift",
-         ">>": "rshift", "<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
+NAMES = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "&": "and", "|": "or", "^": "xor",
+         "<<": "lshift", ">>": "rshift", "<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
 
 
 def is_scalar(x):
@@ -591,12 +591,12 @@ def _sign(x):
     if not isinstance(x, Scalar):
         return float((x > 0) - (x < 0))
     apart(x.t, x, Scalar(x.t, 0.0))
-    return real(x.t, 1.0 if x.v > 0 else -1.0)
+    return real(x.t, float((x.v > 0) - (x.v < 0)))
 
 
 math_functions = SimpleNamespace(
-    clamp=lambda x, lo, hi: minimum(hi, maximum(lo, x)), mix=lambda x, y, a: x * (1.0 - a) + y * a, smoothstep=_smoothstep, fract=lambda x: x - floor(x),
-    sign=lambda x: entrywise(_sign, x), dot=lambda x, y: x.dot(y), length=lambda x: x.norm(), distance=lambda x, y: (x - y).norm(), pi=math.pi)
+    clamp=lambda x, lo, hi: minimum(hi, maximum(lo, x)), mix=lambda x, y, a: x * (1.0 - a) + y * a, smoothstep=_smoothstep,
+    fract=lambda x: x - floor(x), sign=lambda x: entrywise(_sign, x), dot=lambda x, y: x.dot(y), length=lambda x: x.norm())
 
 
 def stop_grad(x):

@@ -6,11 +6,12 @@ names live in blocks, variables keep the type of their first assignment, vectors
 
 import ast
 import itertools
-import random
 from types import SimpleNamespace
 
 import gen_numbers as g
-from gen_numbers import Invalid, Scalar, Undefined, Vector, cast, is_scalar, type_of
+from gen_numbers import Invalid, Scalar, Undefined, Vector, cast, is_scalar
+from gen_places import PLACES, Array, Element, Entries, Node, Slot, VectorType, fill, positions, scalar_type, settled, swizzle
+from gen_types import SpecialForm, Types
 
 STEPS = 200000  # statements and expressions that a program may take
 
@@ -25,216 +26,6 @@ class Continue(Exception):
 
 class Return(Exception):
     """A return statement, with its value."""
-
-
-class VectorType:
-    """The type of vectors and matrices; a call makes one."""
-
-    def __init__(self, *given):
-        *self.shape, self.dtype = given
-
-    def __call__(self, *args):
-        entries = [e for a in args for e in (a.entries if isinstance(a, Vector) else a if isinstance(a, (list, tuple)) else [a])]
-        count = 1
-        for n in self.shape:
-            count *= n
-        entries = entries * count if len(entries) == 1 else entries
-        if len(entries) != count:
-            raise Invalid("the wrong number of entries")
-        return Vector.of([cast(e, scalar_type(self.dtype)) for e in entries], tuple(self.shape))
-
-
-def scalar_type(t):
-    """The type that Python's own types stand for, too."""
-    return {int: g.world.default_ip, float: g.world.default_fp, bool: g.u1}.get(t, t)
-
-
-class Array:
-    """A field, an ndarray, or an array of NumPy."""
-
-    def __init__(self, dtype, shape, active=False):
-        self.element = tuple(dtype.shape) if isinstance(dtype, VectorType) else ()
-        self.t = scalar_type(dtype.dtype if isinstance(dtype, VectorType) else dtype)
-        self.active = active
-        self.width = 1
-        for n in self.element:
-            self.width *= n
-        self.grad = self.dual = Derivative(self)
-        if shape is not None:
-            self.place(tuple(shape) if isinstance(shape, (tuple, list)) else (shape,))
-
-    def place(self, shape):
-        """The shape becomes known."""
-        count = self.width
-        for n in shape:
-            count *= n
-        self.shape, self.data = shape, [Scalar(self.t, 0.0 if self.t.kind == "f" else 0)] * count
-
-    @property
-    def n(self):
-        return self.element[0]
-
-    @property
-    def m(self):
-        return self.element[1]
-
-    def at(self, index):
-        """The position of an element's first entry."""
-        given = []
-        for part in index if isinstance(index, tuple) else () if index is None else (index,):
-            given += part.entries if isinstance(part, Vector) else list(part) if isinstance(part, tuple) else [part]
-        if len(given) != len(self.shape):
-            raise Invalid("the wrong number of indices")
-        at = 0
-        for i, extent in zip(given, self.shape):
-            i = i.v if isinstance(i, Scalar) else i
-            if not isinstance(i, int) or not 0 <= i < extent:
-                raise Invalid(f"index {i} of {extent}")
-            at = at * extent + i
-        return at * self.width
-
-
-class Derivative:
-    """The adjoint or tangent of an array, which is active if it has one."""
-
-    def __init__(self, of):
-        self.of = of
-
-    def place(self, shape):
-        self.of.active = True
-
-
-class Node:
-    """A node of the layout: where fields are placed."""
-
-    def __init__(self, shape=()):
-        self.shape = shape
-
-    def dense(self, axes, sizes):
-        return Node(self.shape + (tuple(sizes) if isinstance(sizes, tuple) else (sizes,)))
-
-    def place(self, *arrays):
-        for a in arrays:
-            a.place(self.shape)
-
-
-# -- what can be assigned ------------------------------------------------------------------------------------------------
-
-
-class Slot:
-    """A local name: a variable of run time, which keeps its type, or something else. A place, too."""
-
-    def __init__(self, value, tentative=False):
-        self.value, self.tentative = value, tentative
-
-    def load(self):
-        return self.value
-
-    def store(self, value):
-        self.value = fitted(value, self.value)
-
-
-class Element:
-    """A scalar of an array, or some of a vector there."""
-
-    tentative = False
-
-    def __init__(self, array, at, shape):
-        self.array, self.at, self.shape = array, at, shape
-
-    def load(self):
-        return Vector.of([self.array.data[k] for k in self.at], self.shape) if self.shape else self.array.data[self.at[0]]
-
-    def store(self, value):
-        for k, e in zip(self.at, entries_for(value, self.shape)):
-            self.array.data[k] = cast(e, self.array.t)
-
-
-class Entries:
-    """Some entries of a place that holds a vector."""
-
-    tentative = False
-
-    def __init__(self, of, at, shape):
-        self.of, self.at, self.shape = of, at, shape
-
-    def load(self):
-        whole = self.of.load()
-        return Vector.of([whole.entries[k] for k in self.at], self.shape) if self.shape else whole.entries[self.at[0]]
-
-    def store(self, value):
-        whole = self.of.load()
-        entries = list(whole.entries)
-        for k, e in zip(self.at, entries_for(value, self.shape)):
-            entries[k] = e if not isinstance(entries[k], Scalar) else cast(e, entries[k].t)
-        self.of.store(Vector.of(entries, whole.shape))
-
-
-PLACES = (Slot, Element, Entries)
-
-
-def entries_for(value, shape):
-    """The scalars that a place of a shape takes from a value."""
-    if not shape:
-        if not is_scalar(value):
-            raise Invalid("a vector where a scalar is wanted")
-        return [value]
-    count = 1
-    for n in shape:
-        count *= n
-    if is_scalar(value):
-        return [value] * count
-    value = Vector(value) if isinstance(value, (list, tuple)) else value
-    if not isinstance(value, Vector) or value.shape != tuple(shape):
-        raise Invalid("shapes that do not fit")
-    return value.entries
-
-
-def fitted(value, like):
-    """A value in the type of the one that a variable holds."""
-    if isinstance(like, Scalar):
-        if not is_scalar(value):
-            raise Invalid("a vector for a scalar variable")
-        return cast(value, like.t)
-    if isinstance(like, Vector):
-        return Vector.of([cast(e, k.t) for e, k in zip(entries_for(value, like.shape), like.entries)], like.shape)
-    return value
-
-
-def settled(value):
-    """A value as a variable holds it: Python's own numbers get their types."""
-    if is_scalar(value):
-        return cast(value, type_of(value))
-    if isinstance(value, Vector):
-        return Vector.of([cast(e, type_of(e)) for e in value.entries], value.shape)
-    return value
-
-
-def positions(shape, index):
-    """The entries of a value of a shape that an index means, and the shape that they make."""
-    index = tuple(index.entries) if isinstance(index, Vector) else index if isinstance(index, tuple) else (index,)
-    index = tuple(i.v if isinstance(i, Scalar) else i for i in index) + (slice(None),) * (len(shape) - len(index))
-    axes, left = [], []
-    for i, extent in zip(index, shape):
-        if isinstance(i, slice):
-            axes.append(list(range(extent))[i])
-            left.append(len(axes[-1]))
-        else:
-            if not isinstance(i, int) or not 0 <= i < extent:
-                raise Invalid(f"entry {i} of {extent}")
-            axes.append([i])
-    if len(axes) == 1:
-        return axes[0], tuple(left)
-    return [i * shape[1] + j for i in axes[0] for j in axes[1]], tuple(left)
-
-
-SWIZZLES = ("xyzw", "rgba", "stpq")
-
-
-def swizzle(name, shape):
-    """The entries that a name like `xy` means; None: it is no such name."""
-    letters = next((s for s in SWIZZLES if all(c in s for c in name)), None)
-    return [letters.index(c) for c in name] if letters and len(shape) == 1 and len(name) <= 4 else None
 
 
 # -- kernels and functions -----------------------------------------------------------------------------------------------
@@ -295,13 +86,6 @@ class Loop:
 
     def __init__(self, indices):
         self.indices = indices
-
-
-class Static:
-    """What `static` gives to a loop."""
-
-    def __init__(self, items):
-        self.items = items
 
 
 def shape_indices(bounds):
@@ -372,18 +156,15 @@ def comes_out(body):
     return True
 
 
-OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**", ast.BitAnd: "&", ast.BitOr: "|",
-             ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
-PYTHON = {"+": lambda x, y: x + y, "-": lambda x, y: x - y, "*": lambda x, y: x * y, "/": lambda x, y: x / y, "//": lambda x, y: x // y,
-          "%": lambda x, y: x % y, "**": lambda x, y: x**y, "&": lambda x, y: x & y, "|": lambda x, y: x | y, "^": lambda x, y: x ^ y,
-          "<<": lambda x, y: x << y, ">>": lambda x, y: x >> y, "<": lambda x, y: x < y, "<=": lambda x, y: x <= y, ">": lambda x, y: x > y,
-          ">=": lambda x, y: x >= y, "==": lambda x, y: x == y, "!=": lambda x, y: x != y, "@": lambda x, y: x @ y}
+SYMBOLS = {"Add": "+", "Sub": "-", "Mult": "*", "Div": "/", "FloorDiv": "//", "Mod": "%", "Pow": "**", "BitAnd": "&", "BitOr": "|",
+           "BitXor": "^", "LShift": "<<", "RShift": ">>", "Lt": "<", "LtE": "<=", "Gt": ">", "GtE": ">=", "Eq": "==", "NotEq": "!=", "MatMult": "@"}
+PYTHON = {symbol: eval(f"lambda x, y: x {symbol} y") for symbol in SYMBOLS.values()}
 ATOMIC = {"add": "+", "sub": "-", "mul": "*", "and": "&", "or": "|", "xor": "^"}
 BUILTINS = {"range": ranged, "abs": g.absolute, "min": g.minimum, "max": g.maximum, "pow": g.pow_, "round": g.rounded, "len": len, "zip": zip,
             "enumerate": enumerate, "int": int, "float": float, "bool": bool, "sum": sum, "True": True, "False": False}
 
 
-class Machine:
+class Machine(Types):
     """Runs one program."""
 
     def __init__(self, text):
@@ -413,11 +194,13 @@ class Machine:
         rg = SimpleNamespace(
             init=init, f32=g.f32, f64=g.f64, i32=g.i32, i64=g.i64, u8=g.u8, u1=g.u1, u32=g.u32, field=array, ndarray=array,
             kernel=lambda f: Function(self, f, True), func=lambda f: Function(self, f, False), data_oriented=lambda c: c,
-            types=SimpleNamespace(vector=VectorType, matrix=VectorType, ndarray=lambda **options: None, NDArray=Anything()), template=lambda: TEMPLATE,
+            types=SimpleNamespace(vector=VectorType, matrix=VectorType, ndarray=lambda **options: None, NDArray=Anything()),
+            template=lambda: TEMPLATE,
             Vector=Vector, Matrix=Vector, static=stub("static"), ndrange=ndrange, grouped=grouped, loop_config=stub("loop_config"),
             sin=g.sin, cos=g.cos, tan=g.tan, asin=g.asin, acos=g.acos, atan=g.atan, atan2=g.atan2, tanh=g.tanh, exp=g.exp, log=g.log, sqrt=g.sqrt,
             rsqrt=g.rsqrt, floor=g.floor, ceil=g.ceil, round=g.rounded, min=g.minimum, max=g.maximum, abs=g.absolute, pow=g.pow_,
-            select=g.select, stop_grad=g.stop_grad, math=g.math_functions, root=Node(), i=None, ij=None, j=None, cast=lambda x, t: cast(x, scalar_type(t)) if is_scalar(x) else x.cast(scalar_type(t)),
+            select=g.select, stop_grad=g.stop_grad, math=g.math_functions, root=Node(), i=None, ij=None,
+            cast=lambda x, t: scalar_type(t)(x),
             **{f"atomic_{k}": stub(f"atomic_{k}") for k in ("add", "sub", "mul", "min", "max", "and", "or", "xor")})
         np = SimpleNamespace(zeros=lambda shape, dtype: Array(dtype, shape), float64=g.f64, float32=g.f32, int32=g.i32)
         return {"__name__": "program", "rg": rg, "np": np, "fill": fill}
@@ -549,7 +332,7 @@ class Machine:
         place = self.ref(s.target)
         if not isinstance(place, PLACES):
             raise Invalid("an augmented assignment to a constant")
-        place.store(self.operate(OPERATORS.get(type(s.op), "@"), place.load(), value))
+        place.store(self.operate(SYMBOLS[type(s.op).__name__], place.load(), value))
 
     def do_If(self, s):
         test = self.eval(s.test)
@@ -690,7 +473,7 @@ class Machine:
 
     def on_BinOp(self, e):
         x = self.eval(e.left)
-        return self.operate(OPERATORS.get(type(e.op), "@"), x, self.eval(e.right))
+        return self.operate(SYMBOLS[type(e.op).__name__], x, self.eval(e.right))
 
     def on_UnaryOp(self, e):
         x = self.eval(e.operand)
@@ -703,7 +486,7 @@ class Machine:
         result = None
         for op, node in zip(e.ops, e.comparators):
             right = self.eval(node)
-            one = self.operate(OPERATORS[type(op)], left, right)
+            one = self.operate(SYMBOLS[type(op).__name__], left, right)
             known_now = not isinstance(result, (Scalar, Vector)) and not isinstance(one, (Scalar, Vector))
             result = one if result is None else (result and one) if known_now else result & one
             left = right
@@ -719,74 +502,6 @@ class Machine:
                 break
             result = self.eval(k)
         return self.common(result, e.values)
-
-    def common(self, value, nodes):
-        """A chosen value in the common type of all that could be chosen."""
-        if not is_scalar(value):
-            return value
-        types = [self.type_in(n) for n in nodes]
-        if not isinstance(value, Scalar) and all(isinstance(n, ast.Constant) for n in nodes):
-            return cast(value, type_of(value)) if len({type_of(n.value) for n in nodes}) == 1 else cast(value, g.world.default_fp)
-        t = type_of(value)
-        for other in types:
-            t = g.promote(t, other or t)
-        return cast(value, t)
-
-    def type_in(self, e):
-        """The scalar type of an expression that is not evaluated; None: that of the others."""
-        kind = type(e).__name__
-        if kind in ("Constant", "Name"):
-            return self.type_of_value(self.eval(e))
-        if kind in ("Subscript", "Attribute"):
-            return self.type_in(e.value)
-        if kind in ("Compare", "Not"):
-            return g.u1
-        if kind == "UnaryOp":
-            return g.u1 if isinstance(e.op, ast.Not) else self.arithmetic(self.type_in(e.operand))
-        if kind == "IfExp":
-            return self.promoted([self.type_in(e.body), self.type_in(e.orelse)])
-        if kind == "BoolOp":
-            return self.promoted([self.type_in(v) for v in e.values])
-        if kind == "BinOp":
-            pair = [self.type_in(e.left), self.type_in(e.right)]
-            if isinstance(e.op, (ast.BitAnd, ast.BitOr, ast.BitXor)):
-                return self.promoted(pair)
-            pair = [self.arithmetic(t) for t in pair]
-            if isinstance(e.op, ast.Pow) and pair[1] is not None and pair[1].kind != "f":
-                return pair[0]
-            t = self.promoted(pair)
-            return g.world.default_fp if isinstance(e.op, ast.Div) and t is not None and t.kind != "f" else t
-        if kind == "Call":
-            return self.type_of_call(e)
-        return None
-
-    def type_of_call(self, e):
-        f = self.ref(e.func) if not isinstance(e.func, ast.Attribute) or isinstance(e.func.value, ast.Name) and e.func.value.id == "rg" else None
-        if isinstance(scalar_type(f), g.Type):
-            return scalar_type(f)
-        if f is None:
-            return self.type_in(e.func.value)
-        if isinstance(f, (Function, SpecialForm)):
-            return None
-        types = [self.type_in(a) for a in (e.args[1:] if f is g.select else e.args)]
-        t = self.promoted([self.arithmetic(t) for t in types])
-        return g.world.default_fp if f in (g.sqrt, g.rsqrt, g.atan2) and t is not None and t.kind != "f" else t
-
-    def type_of_value(self, value):
-        if isinstance(value, Array):
-            return value.t
-        if isinstance(value, Vector):
-            return self.promoted([type_of(k) for k in value.entries])
-        return type_of(value) if is_scalar(value) else None
-
-    def arithmetic(self, t):
-        return g.world.default_ip if t is g.u1 else t
-
-    def promoted(self, types):
-        found = None
-        for t in types:
-            found = t if found is None else found if t is None else g.promote(found, t)
-        return found
 
     def on_IfExp(self, e):
         test = self.eval(e.test)
@@ -840,7 +555,8 @@ class Machine:
         given = {p.arg: a for p, a in zip(parameters, e.args)} | {k.arg: k.value for k in e.keywords}
         found = {name: self.ref(a) for name, a in given.items()}
         found = {p.arg: found[p.arg] if p.arg in found else self.eval(defaults[p.arg]) for p in parameters}
-        return [found[p.arg] if self.annotation(f, p) is TEMPLATE or not isinstance(found[p.arg], PLACES) else found[p.arg].load() for p in parameters]
+        templates = {p.arg for p in parameters if self.annotation(f, p) is TEMPLATE}
+        return [v if name in templates or not isinstance(v, PLACES) else v.load() for name, v in found.items()]
 
     def form_static(self, name, e):
         self.static += 1
@@ -864,13 +580,6 @@ class Machine:
         return old
 
 
-class SpecialForm:
-    """A function that the machine does itself."""
-
-    def __init__(self, name):
-        self.name = name
-
-
 class Anything:
     """An annotation that says nothing to the oracle."""
 
@@ -879,22 +588,3 @@ class Anything:
 
 
 TEMPLATE = object()
-
-
-def values_of(seed, count, lo, hi):
-    """The numbers that `fill` gives: integers if the bounds are."""
-    r = random.Random(seed)
-    return [r.randint(lo, hi) if isinstance(lo, int) else r.uniform(lo, hi) for _ in range(count)]
-
-
-def direction_of(seed, count):
-    """A direction, or weights, for as many elements."""
-    r = random.Random(seed * 7919 + 5)
-    return [r.uniform(0.25, 1) * r.choice((-1, 1)) for _ in range(count)]
-
-
-def fill(array, seed, lo, hi):
-    """Set an array to random numbers; along a direction where it is active."""
-    values = values_of(seed, len(array.data), lo, hi)
-    along = direction_of(seed, len(array.data)) if array.active else [0.0] * len(array.data)
-    array.data = [Scalar(array.t, g.cast(v + g.world.shift * d if d else v, array.t).v, d) for v, d in zip(values, along)]

@@ -1,4 +1,4 @@
-"""Makes a program smaller while it still does what it did: statements, launches, arms of conditions and parts of expressions are taken out."""
+"""Makes a program smaller while it still does what it did: statements, arms of conditions and parts of expressions are taken out."""
 
 import ast
 import warnings

@@ -32,7 +32,7 @@ class Function:
 
 
 class Access:
-    """How code may use an array: its name there, and the index of the elements that are its own, by axis (None: any), or for all axes in one."""
+    """How code may use an array: its name there, and the index of its own elements: by axis (None: any), or one text for all axes."""
 
     def __init__(self, array, name, own=None):
         self.array, self.name, self.own = array, name, own

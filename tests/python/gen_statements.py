@@ -3,9 +3,15 @@
 from gen_expressions import Expressions
 from gen_state import Variable, is_integer, is_real
 
-NAMES = ["pos", "vel", "mass", "t", "h", "u", "v", "w", "acc", "total", "energy", "best", "step", "rate", "err", "old", "near", "p", "q", "r", "s", "a0", "b0",
-         "force", "dist", "angle", "left", "right", "gap", "alpha", "beta", "tmp", "value", "delta"]
-INDICES = ["i", "j", "k", "l", "m", "n", "it", "row", "col", "_k"]
+NAMES = """pos vel mass t h u v w acc total energy best step rate err old near p q r s a0 b0 force dist angle left right gap alpha beta tmp
+           value delta""".split()
+INDICES = "i j k l m n it row col _k".split()
+
+# Methods that write a statement, with their weights: those that always may, and those that hold others.
+SIMPLE = """7 new_real 3 new_integer 1 new_truth 3 new_vector 1 new_matrix 5 assign 5 augment 2 swap 3 entry_store 1 chained 1 annotated
+            1 taken_apart 1 asserted 1 buffer 1 by_template 1 unpacked 2 local_atomic"""
+NESTED = "5 branch 1 named_condition 2 both_arms 6 for_range 3 while_loop 1 unrolled 1 static_if 1 nested_product"
+DEEP = "5 branch 1 named_condition 2 both_arms 2 for_range 1 while_loop 1 unrolled 1 static_if"
 
 
 class Statements(Expressions):
@@ -19,8 +25,8 @@ class Statements(Expressions):
         dead = [n for n in scope.taken if n in names and n not in live]
         if dead and self.chance(25):
             return self.pick(sorted(dead))
-        free = [n for n in names if n not in scope.taken] or [f"{n}{k}" for n in names for k in range(1, 9) if f"{n}{k}" not in scope.taken]
-        name = self.pick(free)
+        more = [f"{n}{k}" for k in range(1, 9) for n in names]
+        name = self.pick([n for n in names if n not in scope.taken] or [n for n in more if n not in scope.taken])
         scope.taken.add(name)
         return name
 
@@ -52,24 +58,12 @@ class Statements(Expressions):
     # -- statements --------------------------------------------------------------------------------------------------------
 
     def statement(self, scope, depth):
-        simple = [(7, self.new_real), (3, self.new_integer), (1, self.new_truth), (3, self.new_vector), (1, self.new_matrix), (5, self.assign), (5, self.augment),
-                  (2, self.swap), (3, self.entry_store), (1, self.chained), (1, self.annotated), (1, self.taken_apart), (1, self.asserted), (1, self.buffer), (1, self.by_template), (1, self.unpacked), (2, self.local_atomic)]
-        if scope.writes:
-            simple += [(7, self.store), (1, self.counted)]
-        if scope.adds:
-            simple += [(5, self.add)]
-        if scope.sums:
-            simple += [(4, self.reduce)]
-        if depth > 0:
-            nested = 3 if scope.loops < 2 else 1
-            simple += [(5, self.branch), (1, self.named_condition), (2, self.both_arms), (2 * nested, self.for_range), (nested, self.while_loop), (1, self.unrolled), (1, self.static_if)]
-            if scope.loops < 1:
-                simple += [(1, self.nested_product)]
-        if scope.loops and scope.breaks:
-            simple += [(2, self.leave)]
-        if scope.returns is not None:
-            simple += [(1, self.early_return)]
-        return self.weighted(*simple)(scope, depth) or [self.new_real(scope, depth)[0]]
+        kinds = [SIMPLE, "7 store 1 counted" * bool(scope.writes), "5 add" * bool(scope.adds), "4 reduce" * bool(scope.sums),
+                 (NESTED if scope.loops < 1 else DEEP) * (depth > 0), "2 leave" * bool(scope.loops and scope.breaks),
+                 "1 early_return" * (scope.returns is not None)]
+        words = " ".join(kinds).split()
+        name = self.weighted(*((int(weight), name) for weight, name in zip(words[::2], words[1::2])))
+        return getattr(self, name)(scope, depth) or self.new_real(scope, depth)
 
     def new(self, scope, t, text, hi=None):
         name = self.fresh(scope)
@@ -79,8 +73,8 @@ class Statements(Expressions):
     def new_real(self, scope, depth):
         if self.chance(25):
             return self.new(scope, self.program.fp, self.literal())
-        # an expression may have another type than the default: the name takes what it has, so it is made certain
-        return self.new(scope, self.program.fp, f"{self.literal()} * {self.real(scope, 2)}" if self.program.fp == "f64" else f"rg.f32({self.real(scope, 2)})")
+        value = self.real(scope, 2)  # in f32 programs perhaps an f64
+        return self.new(scope, self.program.fp, f"{self.literal()} * {value}" if self.program.fp == "f64" else f"rg.f32({value})")
 
     def new_integer(self, scope, depth):
         t = self.weighted((5, self.program.ip), (1, "i64"), (1, "u8"), (1, "i32"))
@@ -96,7 +90,8 @@ class Statements(Expressions):
         return self.new(scope, ("v", n, self.program.fp), f"rg.types.vector({n}, rg.{self.program.fp})({self.vector(scope, n, 2)})")
 
     def new_matrix(self, scope, depth):
-        return self.new(scope, ("m", 2, 2, self.program.fp), f"rg.types.matrix(2, 2, rg.{self.program.fp})({self.matrix(scope, 2)})")
+        fp = self.program.fp
+        return self.new(scope, ("m", 2, 2, fp), f"rg.types.matrix(2, 2, rg.{fp})({self.matrix(scope, 2)})")
 
     def assign(self, scope, depth):
         found = self.targets(scope)
@@ -117,16 +112,17 @@ class Statements(Expressions):
         """An augmented assignment to a place of a type."""
         if is_real(t):
             op = self.weighted((5, "+="), (3, "-="), (1, "*="), (1, "/="), (1, "%="), (1, "**="))
-            text = {"*=": f"rg.sin({self.real(scope, 1)})", "/=": self.away(scope, 1), "%=": "1.5", "**=": "2"}.get(op) or self.real(scope, 2)
+            value = self.real(scope, 2)
+            text = {"*=": f"rg.sin({value})", "/=": self.away(scope, 1), "%=": "1.5", "**=": "2"}.get(op, value)
             return f"{name} {op} {text}"
         if is_integer(t):
-            op = self.weighted((5, "+="), (3, "-="), (1, "*="), (1, "//="), (1, "%="), (1, "&="), (1, "|="), (1, "^="), (1, "<<="), (1, ">>="))
-            text = {"//=": self.pick(["2", "3"]), "%=": self.pick(["3", "5"]), "<<=": "1", ">>=": "1"}.get(op) or self.integer(scope, 1)
+            op = self.weighted((5, "+="), (3, "-="), *((1, o) for o in ("*=", "//=", "%=", "&=", "|=", "^=", "<<=", ">>=")))
+            text = {"//=": "3", "%=": "5", "<<=": "1", ">>=": "1"}.get(op) or self.integer(scope, 1)
             return f"{name} {op} {text}"
         if t[0] == "b":
             return f"{name} *= {self.literal()}"
         if isinstance(t, tuple):
-            return f"{name} {self.pick(['+=', '-='])} {self.value(scope, t, 2)}" if self.chance(60) else f"{name} *= {self.literal()}"
+            return f"{name} *= {self.literal()}" if self.chance(40) else f"{name} {self.pick(['+=', '-='])} {self.value(scope, t, 2)}"
         return f"{name} = {self.condition(scope, 1)}"
 
     def augment(self, scope, depth):
@@ -191,12 +187,13 @@ class Statements(Expressions):
 
     def counted(self, scope, depth):
         """An atomic update whose old value is used."""
-        found = [a for a in scope.writes if a.array.t in ("i32", "i64") and a.array.hi is None and (a.own is not None or not scope.parallel)]
+        found = [a for a in scope.writes if is_integer(a.array.t) and a.array.hi is None]
         if not found:
             return None
         access = self.pick(found)
         place = self.element(scope, access)
-        return self.new(scope, access.array.t, f"rg.atomic_{self.pick(['add', 'sub', 'max', 'or'])}({place}, {self.integer(scope, 1)})")
+        way = self.pick(["add", "sub", "max", "or"])
+        return self.new(scope, access.array.t, f"rg.atomic_{way}({place}, {self.integer(scope, 1)})")
 
     def entry_store(self, scope, depth):
         """To an entry of a local vector."""
@@ -304,17 +301,17 @@ class Statements(Expressions):
         """Arguments of a range with few iterations, and the index's bound if it is not negative."""
         counts = [a for a in scope.reads if a.array.hi is not None and a.array.hi <= 5 and a.array.t != "u8"]
         inside = self.variables(scope, lambda v: v.hi is not None and v.hi <= 5)
-        choices = [(3, lambda: (str(n := 1 + self.below(4)), n)), (2, lambda: (f"({self.integer(scope, 1)}) % 4", 4)), (1, lambda: ("1, 4", 4)),
-                   (1, lambda: (f"{self.below(2)}, ({self.integer(scope, 1)}) % 5", 5)), (1, lambda: ("3, -1, -1", 4)), (1, lambda: ("0, 5, 2", 5)),
-                   (1, lambda: (f"-2, ({self.integer(scope, 1)}) % 3", None))]
+        n = self.integer(scope, 1)
+        choices = [(1, ("2", 2)), (1, ("3", 3)), (1, ("4", 4)), (2, (f"({n}) % 4", 4)), (1, ("1, 4", 4)), (1, (f"1, ({n}) % 5", 5)),
+                   (1, ("3, -1, -1", 4)), (1, ("0, 5, 2", 5)), (1, (f"-2, ({n}) % 3", None))]
         if counts:
             access = self.pick(counts)
-            choices.append((5, lambda: (self.element(scope, access, 0), access.array.hi)))
+            choices.append((5, (self.element(scope, access, 0), access.array.hi)))
         if inside:
             v = self.pick(inside)
-            choices += [(3, lambda: (v.name, v.hi)), (2, lambda: (f"{v.name} + 1", v.hi + 1)), (1, lambda: (f"{v.name}, {v.hi}", v.hi)),
-                        (1, lambda: (f"{v.hi} - {v.name}", v.hi + 1))]
-        return self.weighted(*choices)()
+            choices += [(3, (v.name, v.hi)), (2, (f"{v.name} + 1", v.hi + 1)), (1, (f"{v.name}, {v.hi}", v.hi)),
+                        (1, (f"{v.hi} - {v.name}", v.hi + 1))]
+        return self.weighted(*choices)
 
     def for_range(self, scope, depth):
         text, hi = self.bounds(scope)
@@ -389,7 +386,8 @@ class Statements(Expressions):
         breaks, scope.breaks = scope.breaks, False
         form = self.below(5)
         known = [n for n, t in scope.named if is_integer(t)]
-        over = [f"range({self.pick(known) if known else 2})", "[0.5, -1.5]", f"enumerate({self.pick(list(self.program.tuples))})", "zip((0, 1), (2.0, -0.5))", "rg.ndrange(2, 2)"][form]
+        most = self.pick(known) if known else 2
+        over = [f"range({most})", "[0.5, -1.5]", "enumerate(COEF)", "zip((0, 1), (2.0, -0.5))", "rg.ndrange(2, 2)"][form]
         other = self.fresh(scope, INDICES) if form > 1 else None
         if form == 1:
             self.declare(scope, name, self.program.fp, None, True)
@@ -401,13 +399,14 @@ class Statements(Expressions):
             self.declare(scope, other, *((self.program.ip, 2, True) if form == 4 else (self.program.fp, None, True)))
         body = self.block(scope, 2, min(depth - 1, 1))
         if form != 1 and self.chance(25):
-            body.insert(self.below(len([s for s in body[:1] if isinstance(s, str)]) + 1), (f"if rg.static({name} == 1):", [self.pick(["break", "continue"])]))
+            body.insert(0, (f"if rg.static({name} == 1):", [self.pick(["break", "continue"])]))
         scope.breaks = breaks
         del scope.variables[count:]
         return [(f"for {name + (', ' + other if other else '')} in rg.static({over}):", body)]
 
     def static_if(self, scope, depth):
-        test, holds = self.pick([("FLAG", True), ("not FLAG", False), ("N > 3", self.program.constants["N"] > 3), ("M == 7", False)])
+        more = self.program.constants["N"] > 3
+        test, holds = self.pick([("FLAG", True), ("not FLAG", False), ("N > 3", more), ("M == 7", False)])
         test = f"rg.static({test})"
         arms = [self.block(scope, 2, depth - 1) if holds else self.dead(scope, depth)]
         if self.chance(50):

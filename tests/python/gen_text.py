@@ -47,28 +47,34 @@ class Program(Statements):
         if self.chance(20):
             self.arrays.append(Array("solid", "u1", (n,), kind="field"))
         if self.chance(40):
-            self.arrays.append(Array("hits", self.pick(["i32", "i64"]), self.pick([(n,), ()]), kind=self.pick(["field", "ndarray"])))
+            shape, kind = self.pick([(n,), ()]), self.pick(["field", "ndarray"])
+            self.arrays.append(Array("hits", self.pick(["i32", "i64"]), shape, kind=kind))
         self.loss = self.chance(50)
 
     def type_text(self, a):
-        t = f"rg.{a.t}"
-        return t if not a.element else f"rg.types.{'vector' if len(a.element) == 1 else 'matrix'}({', '.join(map(str, a.element))}, {t})"
+        return self.vector_type(a.element, a.t) if a.element else f"rg.{a.t}"
+
+    def vector_type(self, shape, t):
+        return f"rg.types.{'vector' if len(shape) == 1 else 'matrix'}({', '.join(map(str, shape))}, rg.{t})"
 
     def declaration(self, a):
-        shape = {(self.constants["N"],): "N", (self.constants["N"], self.constants["M"]): "(N, M)", (): "()"}.get(a.shape, str(a.shape))
+        n, m = self.constants["N"], self.constants["M"]
+        shape = {(n,): "N", (n, m): "(N, M)"}.get(a.shape, str(a.shape))
         if a.kind == "numpy":
             kind = {"f64": "float64", "f32": "float32", "i32": "int32"}[a.t]
             return f"{a.name} = np.zeros({shape}, np.{kind})"
         options = ", needs_grad=True, needs_dual=True" if a.active else ""
         if a.kind == "field" and a.shape and self.chance(15):
             placed = f"{a.name}, {a.name}.grad, {a.name}.dual" if a.active else a.name
-            return f"{a.name} = rg.field({self.type_text(a)})\nrg.root.dense(rg.{'i' if len(a.shape) == 1 else 'ij'}, {shape}).place({placed})"
+            axes = "i" if len(a.shape) == 1 else "ij"
+            return f"{a.name} = rg.field({self.type_text(a)})\nrg.root.dense(rg.{axes}, {shape}).place({placed})"
         if a.kind == "field" and len(a.shape) == 2 and self.chance(30):
             options += ', order="ji"'
         return f"{a.name} = rg.{a.kind}({self.type_text(a)}, {shape}{options})"
 
     def filling(self, number, a):
-        bounds = f"0, {a.hi - 1}" if a.hi is not None else "0, 1" if a.t == "u1" else "-3, 3" if not is_real(a.t) else self.pick(["-1.0, 1.0", "0.2, 1.5", "-2.0, 2.0"])
+        bounds = self.pick(["-1.0, 1.0", "0.2, 1.5", "-2.0, 2.0"]) if is_real(a.t) else "0, 1" if a.t == "u1" else "-3, 3"
+        bounds = bounds if a.hi is None else f"0, {a.hi - 1}"
         return f"fill({a.name}, {number + 1}, {bounds})"
 
     # -- functions ---------------------------------------------------------------------------------------------------------
@@ -140,7 +146,7 @@ class Program(Statements):
             return ", ".join(self.returned(scope, t) for t in gives)
         text = self.value(scope, gives, 2)
         if isinstance(gives, tuple):
-            return f"rg.types.{'vector' if gives[0] == 'v' else 'matrix'}({', '.join(map(str, gives[1:-1]))}, rg.{self.fp})({text})"
+            return f"{self.vector_type(gives[1:-1], self.fp)}({text})"
         return f"bool({text})" if gives == "u1" else f"rg.{gives}({text})"
 
     # -- kernels -----------------------------------------------------------------------------------------------------------
@@ -163,7 +169,8 @@ class Program(Statements):
             scope.named.append(("self.gain", self.fp))
             if self.chance(60):
                 scope.functions.append(Function("self.damp", [self.fp], self.fp, names=["v"]))
-                method = ["    @rg.func", "    def damp(self, v):", f"        return rg.{self.fp}({self.pick(['v * self.gain', 'rg.sin(v) + self.gain', 'self.gain / (1.0 + v * v)'])})"]
+                value = self.pick(["v * self.gain", "rg.sin(v) + self.gain", "self.gain / (1.0 + v * v)"])
+                method = ["    @rg.func", "    def damp(self, v):", f"        return rg.{self.fp}({value})"]
         elif form == "factory":
             scope.named.append(("gain", self.fp))
         if self.chance(15):
@@ -187,7 +194,7 @@ class Program(Statements):
             if self.chance(50):
                 body += self.block(scope, 2, 1)
             if self.chance(10) and k:
-                body.append((f"if {self.condition(scope, 2)}:", [f"return{'' if gives is None else ' ' + self.returned(scope, gives)}"]))
+                body.append((f"if {self.condition(scope, 2)}:", ["return" if gives is None else f"return {self.returned(scope, gives)}"]))
             called = self.called_task(scope) if self.chance(40) else None
             body += [called] if called else self.task(scope)
         if self.chance(25):
@@ -195,16 +202,18 @@ class Program(Statements):
         result = ""
         if gives is not None:
             body.append(f"return {self.returned(scope, gives)}")
-            result = " -> " + (f"({self.annotated_result(gives[0])}, {self.annotated_result(gives[1])})" if isinstance(gives, list) else self.annotated_result(gives))
+            result = f" -> {self.annotated_result(gives)}"
         name = f"{self.pick(['substep', 'update', 'collect', 'advance', 'smooth', 'gather'])}_{number}"
         call = f"{name}({', '.join(arguments)})"
-        lines = ["@rg.kernel", f"def {name}({', '.join((['self'] if form == 'method' else []) + parameters)}){result}:", *render(body, 1)]
+        parameters = ["self", *parameters] if form == "method" else parameters
+        lines = ["@rg.kernel", f"def {name}({', '.join(parameters)}){result}:", *render(body, 1)]
         if form == "method":
-            lines = ["@rg.data_oriented", f"class Model{number}:", "    def __init__(self, gain):", "        self.gain = gain", *method, *("    " + line for line in lines),
-                     f"model{number} = Model{number}(0.7)"]
+            lines = ["@rg.data_oriented", f"class Model{number}:", "    def __init__(self, gain):", "        self.gain = gain", *method,
+                     *("    " + line for line in lines), f"model{number} = Model{number}(0.7)"]
             call = f"model{number}.{call}"
         elif form == "factory":
-            lines = [f"def make_{number}(gain):", *("    " + line for line in lines), f"    return {name}", f"{name} = make_{number}(0.7)"]
+            inner = ["    " + line for line in lines]
+            lines = [f"def make_{number}(gain):", *inner, f"    return {name}", f"{name} = make_{number}(0.7)"]
         self.calls.append(call)
         return "\n".join(lines)
 
@@ -216,11 +225,14 @@ class Program(Statements):
         for a in active:
             value = self.pick(["{0} * SCALE", "0.5 * {0} ** 2", "rg.sin({0})"]).format(f"{a.name}[{'I' if a.shape else 'None'}]")
             value = f"({value}).sum()" if a.element else value
-            lines += [f"    for I in rg.grouped({a.name}):", f"        loss[None] += {value}"] if a.shape else [f"    loss[None] += {value}"]
+            header = [f"    for I in rg.grouped({a.name}):"] if a.shape else []
+            lines += [*header, "    " * (1 + len(header)) + f"loss[None] += {value}"]
         self.calls.append(f"measure({', '.join(a.name for a in active if a.kind != 'field')})")
         return "\n".join(["@rg.kernel", f"def measure({parameters}):", *lines])
 
     def annotated_result(self, t):
+        if isinstance(t, list):
+            return f"({', '.join(map(self.annotated_result, t))})"
         return f"rg.types.vector({t[1]}, rg.{self.fp})" if isinstance(t, tuple) else "float" if is_real(t) else "int"
 
     def annotation(self, a):
@@ -268,7 +280,9 @@ class Program(Statements):
                 return self.grouped_domain(inner, f"rg.grouped({access.name})", n, m)
             return self.pair_domain(inner, access.name, n, m)
         if self.chance(25):
-            return self.grouped_domain(inner, "rg.grouped(rg.ndrange(N, M))", n, m) if self.chance(40) else self.pair_domain(inner, "rg.ndrange(N, M)", n, m)
+            if self.chance(40):
+                return self.grouped_domain(inner, "rg.grouped(rg.ndrange(N, M))", n, m)
+            return self.pair_domain(inner, "rg.ndrange(N, M)", n, m)
         i = self.fresh(inner, INDICES_OF_TASKS)
         self.declare(inner, i, "i32", n, True)
         bounds = self.pick(["N", "N", "N", str(n), "1, N", "N - 1", self.bound_of_shape(scope, n)])
@@ -313,14 +327,15 @@ class Program(Statements):
 
     def text(self):
         self.declare_arrays()
-        fp = f"rg.{self.fp}"
-        parts = ["import numpy as np", "import retrograd as rg", f"rg.init(default_fp={fp}, default_ip=rg.{self.ip}{self.pick(['', '', '', '', '', ', debug=True'])})"]
+        debug = ", debug=True" if self.chance(15) else ""
+        parts = ["import numpy as np", "import retrograd as rg", f"rg.init(default_fp=rg.{self.fp}, default_ip=rg.{self.ip}{debug})"]
         parts += [f"{n} = {v}" for n, v in {**self.constants, **self.tuples}.items()]
         parts += [self.declaration(a) for a in self.arrays]
         parts += [self.filling(k, a) for k, a in enumerate(self.arrays)]
         if self.chance(30):
             self.lambdas.append("curve")
-            parts.append(f"curve = lambda t: {self.pick(['rg.sin(t) * t + 0.5', 't ** 2 / (1.0 + t * t)', 'rg.max(t, 0.1) - 0.25 * t', '1.5 - t'])}")
+            value = self.pick(["rg.sin(t) * t + 0.5", "t ** 2 / (1.0 + t * t)", "rg.max(t, 0.1) - 0.25 * t", "1.5 - t"])
+            parts.append(f"curve = lambda t: {value}")
         parts += [self.function() for _ in range(self.below(4))]
         if self.chance(30):
             parts.append(self.task_function())
