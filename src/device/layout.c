@@ -135,9 +135,28 @@ rt_layout_write(const rt_layout *l, void *data, const void *dense)
         each_row(l, data, write_row, (void *)(uintptr_t)dense);
 }
 
+/* from copies that are there, in pieces that stay in a cache */
+static void
+fill_dense(char *data, size_t size, size_t bytes, const void *element)
+{
+    const size_t piece = 1 << 14;
+    memcpy(data, element, size);
+    for (size_t done = size; done < bytes;) {
+        size_t more = done < piece ? done : piece;
+        more = more < bytes - done ? more : bytes - done;
+        memcpy(data + done, data, more);
+        done += more;
+    }
+}
+
 void
 rt_layout_fill(const rt_layout *l, void *data, const void *element)
 {
+    size_t bytes = (size_t)rt_layout_count(l) * l->size;
+    if (bytes && rt_layout_is_dense(l)) {
+        fill_dense(data, l->size, bytes, element);
+        return;
+    }
     each_row(l, data, fill_row, (void *)(uintptr_t)element);
 }
 
