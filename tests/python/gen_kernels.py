@@ -15,6 +15,7 @@ import datetime
 import json
 import os
 import select
+import signal
 import subprocess
 import sys
 import threading
@@ -164,7 +165,10 @@ def main():
         first, count = given.seed
     else:
         options.error("--seed, --fresh, --print or --file")
-    return int(printed(Session(range(first, first + count), given.jobs, given.seconds, given.reduce).run()) > 0)
+    session = Session(range(first, first + count), given.jobs, given.seconds, given.reduce)
+    for s in (signal.SIGINT, signal.SIGTERM):  # no further programs; what there is is printed
+        signal.signal(s, lambda *_: setattr(session, "end", 0.0))
+    return int(printed(session.run()) > 0)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Random statements of generated kernels. A statement is a line, or a pair: a header and the statements under it."""
 
 from gen_expressions import Expressions
-from gen_state import Variable, is_integer, is_real
+from gen_state import Access, Variable, is_integer, is_real
 
 NAMES = """pos vel mass t h u v w acc total energy best step rate err old near p q r s a0 b0 force dist angle left right gap alpha beta tmp
            value delta""".split()
@@ -10,7 +10,7 @@ INDICES = "i j k l m n it row col _k".split()
 # Methods that write a statement, with their weights: those that always may, and those that hold others.
 SIMPLE = """7 new_real 3 new_integer 1 new_truth 3 new_vector 1 new_matrix 5 assign 5 augment 2 swap 3 entry_store 1 chained 1 annotated
             1 taken_apart 1 asserted 1 buffer 1 by_template 1 unpacked 2 local_atomic"""
-NESTED = "5 branch 1 named_condition 2 both_arms 6 for_range 3 while_loop 1 unrolled 1 static_if 1 nested_product"
+NESTED = "5 branch 1 named_condition 2 both_arms 6 for_range 3 while_loop 1 unrolled 1 over_fields 1 static_if 1 nested_product"
 DEEP = "5 branch 1 named_condition 2 both_arms 2 for_range 1 while_loop 1 unrolled 1 static_if"
 
 
@@ -203,7 +203,10 @@ class Statements(Expressions):
         v = self.pick(found)
         if v.t[0] == "v" and self.chance(25):
             letters = self.pick(["xy", "yx"] + (["zx", "yz"] if v.t[1] == 3 else []))
-            return [f"{v.name}.{letters} = {self.vector(scope, 2, 1)}"]
+            part = self.pick([f".{letters}", "[:2]" if v.t[1] == 3 else "[:]"])
+            return [f"{v.name}{part} {self.pick(['=', '+='])} {self.vector(scope, 2, 1)}"]
+        if v.t[0] == "m" and self.chance(30):
+            return [f"{v.name}[{self.pick(['0, :', '1, :', ':, 0', ':, 1'])}] {self.pick(['=', '-='])} {self.vector(scope, 2, 1)}"]
         return [self.change(scope, self.part(scope, v.name, v.t[1:-1]), self.program.fp)] if self.chance(50) else [
             f"{self.part(scope, v.name, v.t[1:-1])} = {self.real(scope, 2)}"]
 
@@ -403,6 +406,21 @@ class Statements(Expressions):
         scope.breaks = breaks
         del scope.variables[count:]
         return [(f"for {name + (', ' + other if other else '')} in rg.static({over}):", body)]
+
+    def over_fields(self, scope, depth):
+        """A static loop over arrays of one kind."""
+        one = self.pick(scope.writes) if scope.writes else None
+        alike = [a for a in scope.writes if (a.array.type, a.array.shape, a.own) == (one.array.type, one.array.shape, one.own)]
+        if len(alike) < 2 or not is_real(one.array.t):
+            return None
+        name = self.fresh(scope, ["f", "g"])
+        access, count = Access(one.array, name, one.own), len(scope.variables)
+        self.declare(scope, name, "array", None, True)
+        place = self.element(scope, access)
+        change = f"{place} = {place} * {self.literal()} + {self.value(scope, one.array.type, 2)}"
+        body = [change if self.chance(50) else self.change(scope, place, one.array.type), *self.block(scope, 1, 0)]
+        del scope.variables[count:]
+        return [(f"for {name} in rg.static([{', '.join(a.name for a in alike)}]):", body)]
 
     def static_if(self, scope, depth):
         more = self.program.constants["N"] > 3

@@ -177,13 +177,15 @@ class Program(Statements):
             scope.named.append(("copies", self.ip))
             parameters.append("copies: rg.template()")
             arguments.append(self.pick(["2", "1"]))
-        for t, annotation in ((self.fp, "float"), (self.ip, "int"), (self.fp, f"rg.{self.fp}")):
-            if self.chance(25):
+        vector = ("v", 2, self.fp)
+        for t, annotation in ((self.fp, "float"), (self.ip, "int"), (self.fp, f"rg.{self.fp}"), (vector, self.vector_type((2,), self.fp))):
+            if self.chance(15 if t == vector else 25):
                 name = self.fresh(scope)
                 if name not in {v.name for v in scope.variables}:
                     self.declare(scope, name, t, None, True)
                     parameters.append(f"{name}: {annotation}")
-                    arguments.append(self.literal() if is_real(t) else str(self.below(5)))
+                    pair = f"[{self.literal()}, {self.literal()}]"
+                    arguments.append(self.pick([pair, f"rg.Vector({pair})"]) if t == vector else self.literal() if is_real(t) else str(self.below(5)))
         if not any(a.array.active for a in accesses):
             return ""
         gives = self.weighted((7, None), (2, self.fp), (1, [self.fp, self.ip]), (1, ("v", 2, self.fp)))
