@@ -102,7 +102,7 @@ class Statements(Expressions):
             return None
         if is_integer(v.t) and v.t != "u8" and self.chance(20):
             return [f"{v.name} = {self.real(scope, 2)}"]  # truncated
-        if is_real(v.t) and self.chance(10):
+        if is_real(v.t) and not v.left and self.chance(10):
             return [f"{v.name} = {self.integer(scope, 2)}"]
         if is_real(v.t) and scope.loops:
             return [f"{v.name} = {v.name} * 0.5 + {self.real(scope, 2)}"]
@@ -297,7 +297,7 @@ class Statements(Expressions):
         if self.chance(30):
             arms.append((f"elif {between}:", [f"{name} = {text()}"]))
         arms.append(("else:", [f"{name} = {text()}"]))
-        self.declare(scope, name, t)
+        scope.variables.append(Variable(name, t, left=True))
         return arms
 
     def bounds(self, scope):
