@@ -20,7 +20,7 @@ import retrograd
 import retrograd.types
 
 # What messages have in them: of what the specification lets be refused, and of what the package does not do yet.
-SPLIT = "launch forward and gradient combined"
+SPLIT = "launch forward and gradient combined", "is differentiated, and the same element may be written here, after it"
 ELSEWHERE = "in other memory than the device's"
 NOT_YET = {"atomic min, max, mul beside other uses of the array": "that is differentiated, and the same element may be"}
 
@@ -274,7 +274,7 @@ def compare(expected, text, name):
             unchanged(run, after, "grad")
         adjoints_are(expected, run, "split", weights)
     except retrograd.CompileError as error:
-        if SPLIT not in str(error):
+        if not any(part in str(error) for part in SPLIT):
             raise
         notes.append("split refused")
 

@@ -44,7 +44,7 @@ class Bench:
         """Kind, why, notes and sort of the verdict."""
         if self.worker is None or self.done >= RENEWED:
             self.stop()
-            self.worker = subprocess.Popen([sys.executable, __file__, "--worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            self.worker = subprocess.Popen([sys.executable, "-W", "ignore", __file__, "--worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                            stderr=subprocess.DEVNULL, text=True)
         self.done += 1
         try:
@@ -111,7 +111,7 @@ class Session:
             from gen_reduce import reduce
 
             text = reduce(text, lambda t: bench.judge(t)[3] == sort)
-            why = bench.judge(text)[1]
+            why = f"{why}\nreduced: {' '.join(bench.judge(text)[:2])}"
         with self.lock:
             print(f"--- {name}: {why}" + (f"\n{text}" if self.reduce else ""), flush=True)
 

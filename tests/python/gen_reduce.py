@@ -4,7 +4,7 @@ import ast
 import warnings
 
 OPERANDS = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.IfExp, ast.Call, ast.Subscript, ast.Attribute)
-TRIALS = 1500
+TRIALS = 400
 
 
 def edits(tree):
