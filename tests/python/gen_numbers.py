@@ -53,12 +53,12 @@ def margin(t):
 
 
 class Scalar:
-    """A value of run time: its type, its value, its derivative."""
+    """A value of run time: its type, its value, its derivative. `known`: any arithmetic gives just this value, whatever is contracted."""
 
-    __slots__ = ("t", "v", "d")
+    __slots__ = ("t", "v", "d", "known")
 
-    def __init__(self, t, v, d=0.0):
-        self.t, self.v, self.d = t, v, d
+    def __init__(self, t, v, d=0.0, known=False):
+        self.t, self.v, self.d, self.known = t, v, d, known
 
     def __repr__(self):
         return f"{self.t}({self.v!r}, {self.d!r})"
@@ -68,7 +68,7 @@ class Scalar:
 
     def __neg__(self):
         x = number(self)
-        return real(x.t, -x.v, -x.d) if x.t.kind == "f" else integer(x.t, -x.v)
+        return Scalar(x.t, -x.v, -x.d, x.known) if x.t.kind == "f" else integer(x.t, -x.v)
 
     def __invert__(self):
         return integer(self.t, ~self.v)
@@ -76,18 +76,29 @@ class Scalar:
     def __abs__(self):
         if self.t.kind != "f":
             return integer(self.t, abs(self.v))
-        apart(self.t, self, Scalar(self.t, 0.0))
+        apart(self.t, self, zero(self.t))
         return self if self.v > 0 else -self
 
 
+def short(v):
+    """Whether a number is a small multiple of 1/256: sums and products of such are exact."""
+    return abs(v) < 1e4 and v * 256 == math.floor(v * 256)
+
+
 def exact(x):
-    """Whether a value is surely the same in any arithmetic: a small multiple of 1/256 that depends on nothing."""
-    return x.d == 0 and abs(x.v) < 1e4 and x.v * 256 == math.floor(x.v * 256)
+    """Whether a value is surely the same in any arithmetic, and depends on nothing."""
+    return x.known and x.d == 0 and short(x.v)
+
+
+def zero(t):
+    return Scalar(t, 0.0, 0.0, True)
 
 
 def apart(t, x, y):
-    """Both are equal for sure, or far from equal."""
-    if not (exact(x) and exact(y)) and not (x.v == y.v and x.d == y.d == 0) and not abs(x.v - y.v) > margin(t) * (1 + abs(x.v) + abs(y.v)):
+    """Both are equal for sure, or far from equal. Numbers that are equal without being exact are one constant, as a rule."""
+    if exact(x) and exact(y) or not exact(x) and not exact(y) and x.v == y.v and x.d == y.d == 0:
+        return
+    if not abs(x.v - y.v) > margin(t) * (1 + abs(x.v) + abs(y.v)):
         raise Undefined("a comparison of numbers that are nearly equal")
 
 
@@ -103,11 +114,11 @@ def domain(holds):
         raise Undefined("an operand near the edge of a domain")
 
 
-def real(t, v, d=0.0):
+def real(t, v, d=0.0, known=False):
     """A float, as its type rounds it."""
     if not (abs(v) < MOST and abs(d) < MOST):
         raise Undefined("a wild value")
-    made = Scalar(t, v, d)
+    made = Scalar(t, v, d, known)
     if world.noise:
         if not exact(made):  # equal numbers stay equal
             made.v = v * (1 + world.noise * math.sin(1e4 * v + world.phase))
@@ -158,16 +169,16 @@ def cast(x, t):
     """The same number in another type."""
     if not isinstance(x, Scalar):
         if t.kind == "f":
-            return Scalar(t, struct.unpack("f", struct.pack("f", x))[0] if t is f32 else float(x))
-        x = Scalar(f64, float(x)) if isinstance(x, float) else Scalar(i64, int(x))
+            return Scalar(t, struct.unpack("f", struct.pack("f", x))[0] if t is f32 else float(x), 0.0, short(x))
+        x = Scalar(f64, x, 0.0, short(x)) if isinstance(x, float) else Scalar(i64, int(x))
     if x.t is t:
         return x
     if t.kind == "f":
-        return real(t, float(x.v), x.d)
+        return real(t, float(x.v), x.d, x.t.kind != "f" or x.known)
     if x.t.kind != "f":
         return truth(x.v != 0) if t is u1 else integer(t, x.v)
     if t is u1:
-        apart(x.t, x, Scalar(x.t, 0.0))
+        apart(x.t, x, zero(x.t))
         return truth(x.v != 0)
     smooth(x.t, x, abs(x.v - round(x.v)))
     domain(abs(x.v) < 2.0**30 and (t.kind == "i" or 0 <= x.v <= 255))
@@ -188,17 +199,17 @@ def both(x, y):
 
 def add(x, y):
     t, x, y = both(x, y)
-    return real(t, x.v + y.v, x.d + y.d) if t.kind == "f" else integer(t, x.v + y.v)
+    return real(t, x.v + y.v, x.d + y.d, x.known and y.known) if t.kind == "f" else integer(t, x.v + y.v)
 
 
 def sub(x, y):
     t, x, y = both(x, y)
-    return real(t, x.v - y.v, x.d - y.d) if t.kind == "f" else integer(t, x.v - y.v)
+    return real(t, x.v - y.v, x.d - y.d, x.known and y.known) if t.kind == "f" else integer(t, x.v - y.v)
 
 
 def mul(x, y):
     t, x, y = both(x, y)
-    return real(t, x.v * y.v, x.d * y.v + x.v * y.d) if t.kind == "f" else integer(t, x.v * y.v)
+    return real(t, x.v * y.v, x.d * y.v + x.v * y.d, x.known and y.known) if t.kind == "f" else integer(t, x.v * y.v)
 
 
 def div(x, y):
@@ -207,7 +218,7 @@ def div(x, y):
         t = world.default_fp
         x, y = cast(x, t), cast(y, t)
     domain(abs(y.v) > 0.02)
-    return real(t, x.v / y.v, (x.d - x.v / y.v * y.d) / y.v)
+    return real(t, x.v / y.v, (x.d - x.v / y.v * y.d) / y.v, x.known and y.known and short(x.v / y.v))
 
 
 def quotient(t, x, y):
@@ -215,14 +226,14 @@ def quotient(t, x, y):
     domain(abs(y.v) > 0.02)
     q = x.v / y.v
     if not (exact(x) and exact(y)):
-        smooth(t, Scalar(t, q, 1.0), abs(q - round(q)))
+        smooth(t, Scalar(t, q), abs(q - round(q)))
     return math.floor(q)
 
 
 def floordiv(x, y):
     t, x, y = both(x, y)
     if t.kind == "f":
-        return real(t, float(quotient(t, x, y)))
+        return real(t, float(quotient(t, x, y)), 0.0, True)
     domain(y.v != 0)
     return integer(t, x.v // y.v)
 
@@ -231,7 +242,7 @@ def mod(x, y):
     t, x, y = both(x, y)
     if t.kind == "f":
         q = quotient(t, x, y)
-        return real(t, x.v - q * y.v, x.d - q * y.d)
+        return real(t, x.v - q * y.v, x.d - q * y.d, x.known and y.known)
     domain(y.v != 0)
     return integer(t, x.v % y.v)
 
@@ -244,7 +255,7 @@ def power(x, y):
             return integer(x.t, x.v**y.v)
         domain(abs(y.v) < 40 and (y.v >= 0 or abs(x.v) > 0.05))
         n = y.v
-        return real(x.t, x.v**n, n * x.v ** (n - 1) * x.d if n else 0.0)
+        return real(x.t, x.v**n, n * x.v ** (n - 1) * x.d if n else 0.0, n == 0 or n > 0 and x.known)
     t, x, y = both(x, y)
     domain(x.v > 0.05 and abs(y.v) < 40)
     v = x.v**y.v
@@ -515,7 +526,7 @@ def _rounding(f, distance):
         if x.t.kind != "f":
             raise Invalid("an integer where a float is wanted")
         smooth(x.t, x, distance(x.v))
-        result = real(x.t, float(f(x.v)))
+        result = real(x.t, float(f(x.v)), 0.0, True)
         return result if dtype is None else cast(result, dtype)
 
     return lambda x, dtype=None: entrywise(lambda e: scalar(e, dtype), x)
@@ -590,8 +601,8 @@ def _smoothstep(lo, hi, x):
 def _sign(x):
     if not isinstance(x, Scalar):
         return float((x > 0) - (x < 0))
-    apart(x.t, x, Scalar(x.t, 0.0))
-    return real(x.t, float((x.v > 0) - (x.v < 0)))
+    apart(x.t, x, zero(x.t))
+    return real(x.t, float((x.v > 0) - (x.v < 0)), 0.0, True)
 
 
 math_functions = SimpleNamespace(
@@ -600,4 +611,4 @@ math_functions = SimpleNamespace(
 
 
 def stop_grad(x):
-    return entrywise(lambda e: Scalar(e.t, e.v) if isinstance(e, Scalar) else e, x)
+    return entrywise(lambda e: Scalar(e.t, e.v, 0.0, e.known) if isinstance(e, Scalar) else e, x)

@@ -47,7 +47,7 @@ class Array:
         count = self.width
         for n in shape:
             count *= n
-        self.shape, self.data = shape, [Scalar(self.t, 0.0 if self.t.kind == "f" else 0)] * count
+        self.shape, self.data = shape, [cast(0, self.t)] * count
 
     @property
     def n(self):

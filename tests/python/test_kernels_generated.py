@@ -72,6 +72,12 @@ class Generated(unittest.TestCase):
         self.assertNotEqual(text, PROGRAM)
         self.assertEqual(self.judged(text).kind, "passed")
 
+    def test_a_loop_under_a_known_condition_may_be_left(self):
+        loop = "        for i in range(9):\n            if i > 2:\n                break\n            s = s * 0.5 + x[i]\n"
+        text = PROGRAM.replace("    return s\n\n", f"    if N > 3:\n{loop}    return s\n\n", 1)
+        self.assertNotEqual(text, PROGRAM)
+        self.assertEqual(self.judged(text).kind, "passed")
+
     def test_unsigned_numbers_are_subtracted(self):
         text = PROGRAM.replace("    return s\n\n", "    for i in n:\n        n[i] -= rg.u8(1)\n    return s\n\n", 1)
         self.assertNotEqual(text, PROGRAM)

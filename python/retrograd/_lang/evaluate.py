@@ -76,6 +76,7 @@ class Evaluator:
         self.frame: Frame = None  # type: ignore[assignment]
         self.calls: list[tuple[Frame, Any]] = []  # inlined functions that are open: the caller's frame, and the call
         self.level = 0  # run-time constructs that are open
+        self.known_arms = 0  # of plain `if`s whose conditions are known now: those that are open
         self.static = 0  # evaluations of static(...) that are open
         self.node: Any = None
 

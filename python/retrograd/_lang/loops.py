@@ -142,14 +142,20 @@ class Looper(Evaluator):
             return True
         if any(isinstance(n, ast.Return) and n.value is not None for s in node.body for n in ast.walk(s)):
             return True  # the first iteration that returns decides
-        return bool(self.calls) and leaves(node.body, (ast.Break,))  # of a function, whose loops are parallel in some of its calls only
+        return self.may_be_serial and leaves(node.body, (ast.Break,))
+
+    @property
+    def may_be_serial(self) -> bool:
+        """Whether a loop here may also be meant to run in order: that of a function, whose loops are parallel in some of its calls only, and one
+        under an `if` that looks like one of run time."""
+        return bool(self.calls) or self.known_arms > 0
 
     def variables(self, node: ast.For) -> list[Shared] | None:
-        """Variables around a parallel loop that its iterations change; None: they depend on each other, in a function's loop."""
+        """Variables around a parallel loop that its iterations change; None: they depend on each other, and the loop may run in order."""
         try:
             return shared(self.frame, node)
         except Race as race:
-            if self.calls:
+            if self.may_be_serial:
                 return None
             raise self.locate(SyntaxError_(str(race)), race.node) from None
 

@@ -220,8 +220,11 @@ class Walker(Looper):
         """The arm that a condition known now takes. Its names live on under `static` only, else as under a condition of run time."""
         frame = self.frame
         before = set(frame.scope)
+        plain = not any(isinstance(n, ast.Call) and self.is_static(n) for n in ast.walk(node.test))
+        self.known_arms += plain
         left = self.statements(arm)
-        if not any(isinstance(n, ast.Call) and self.is_static(n) for n in ast.walk(node.test)):
+        self.known_arms -= plain
+        if plain:
             stay = in_all_arms(node) or ()
             for name in set(frame.scope) - before:
                 entry = frame.scope[name]
