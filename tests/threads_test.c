@@ -222,7 +222,14 @@ launch_on(void *user)
     return NULL;
 }
 
-/* A child launches, whatever another thread was doing when it was made. */
+/* A child launches, whatever another thread was doing when it was made. The C library gives a child a usable heap; the address
+   sanitizer's allocator does not: where another thread was inside it, the child waits for ever (seen in gcc 12's). */
+#if defined(__SANITIZE_ADDRESS__)
+enum { CHILDREN_HAVE_A_HEAP = false };
+#else
+enum { CHILDREN_HAVE_A_HEAP = true };
+#endif
+
 static void
 test_children(const char *device)
 {
@@ -258,7 +265,7 @@ test_device(const char *device)
     test_handed_on(device, alone.slope);
     CHECK(launch(&alone), "%s: %s", device, alone.failed); /* meanwhile others have come and gone */
     close_work(&alone);
-    if (strcmp(device, "interp") == 0 || strcmp(device, "cpu") == 0) {
+    if (CHILDREN_HAVE_A_HEAP && (strcmp(device, "interp") == 0 || strcmp(device, "cpu") == 0)) {
         atomic_store(&enough, false);
         test_children(device);
     }
