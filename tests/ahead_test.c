@@ -360,6 +360,8 @@ test_checks_from(const char *name)
     CHECK(!rg_args_create(queue, kernel_of(module, "vast"), &args) && !rg_args_set_int(args, RG_STR("n"), INT64_MAX / 4));
     desc.args = args;
     FAILS(rg_kernel_check(kernel_of(module, "vast"), &desc, &report), RG_INVALID, "more bytes than there are addresses");
+    CHECK(!rg_args_set_int(args, RG_STR("n"), INT64_MAX / 64)); /* not asked of the system */
+    FAILS(rg_kernel_check(kernel_of(module, "vast"), &desc, &report), RG_BUDGET, "would be given arrays of");
     rg_array_destroy(x);
     rg_args_destroy(args);
     rg_queue_destroy(queue);

@@ -51,6 +51,7 @@ static const char source[] =
     "kernel @empty() { yield }\n"
     "kernel @assertion(%n: i32) { %z: i32 = const 0  %c: bool = gt %n, %z  assert %c, \"n > 0\"  "
     "yield }\n"
+    "kernel @mark(%x: buf<f64,2>) { %z: i64 = const 0  %v: f64 = load %x[%z, %z]  store %x[%z, %z], %v  yield }\n"
     "kernel @mix(%f: f32, %b: bool, %u: u8, %h: f16, %r.m: buf<f32,1> flat, %q: buf<i32,2>) {\n"
     "  yield\n"
     "}\n";
@@ -260,7 +261,7 @@ test_lists(rg_queue *rg, rg_module *module)
     const rg_str *names;
     size_t count;
     CHECK(rg_module_get_names(module, &names, &count) == RG_OK);
-    CHECK(count == 6 && strcmp(names[0].ptr, "scale") == 0);
+    CHECK(count == 7 && strcmp(names[0].ptr, "scale") == 0);
     rg_kernel *scale = kernel_of(module, "scale");
     rg_param p = RG_INIT(rg_param);
     CHECK(rg_kernel_param_count(scale) == 4);
@@ -817,6 +818,7 @@ test_misuse_of_modules(rg_queue *rg, rg_module *module)
     FAILS(rg_module_get_kernel(module, RG_STR("nothing"), &k), RG_NOT_FOUND, "scale, dot");
     CHECK(k == NULL);
     FAILS(rg_module_get_kernel(module, RG_STR("scale"), NULL), RG_INVALID, "kernel is NULL");
+    FAILS(rg_module_get_kernel(module, (rg_str){"scale\0ly", 8}, &k), RG_INVALID, "a zero byte inside");
     FAILS(rg_module_get_kernel(NULL, RG_STR("scale"), &k), RG_INVALID, "module is NULL");
 }
 
@@ -833,6 +835,26 @@ test_broadcast(rg_queue *rg, rg_kernel *scale, rg_args *args, rg_array *y)
     CHECK(rg_args_set_array(args, RG_STR("y"), same) == RG_OK);
     FAILS(rg_launch(rg, args, RG_FORWARD), RG_INVALID, "share memory");
     rg_array_destroy(same);
+}
+
+/* A window that moves over memory may be read, but not written. */
+static void
+test_windows(rg_queue *rg, rg_module *module)
+{
+    double memory[8] = {0};
+    rg_args *args = args_of(rg, kernel_of(module, "mark"));
+    for (int64_t step = 1; step <= 2; step++) {
+        rg_array *x;
+        rg_array_desc window = RG_DESC(rg_array_desc, .dtype = RG_F64, .rank = 2, .shape = {3, 2}, .strides = (int64_t[]){step, 1},
+                                       .data = memory);
+        CHECK(rg_array_create(rg, &window, &x) == RG_OK && rg_args_set_array(args, RG_STR("x"), x) == RG_OK);
+        if (step == 1)
+            FAILS(rg_launch(rg, args, RG_FORWARD), RG_INVALID, "share memory: its strides are smaller");
+        else
+            CHECK(rg_launch(rg, args, RG_FORWARD) == RG_OK);
+        rg_array_destroy(x);
+    }
+    rg_args_destroy(args);
 }
 
 static void
@@ -871,7 +893,7 @@ test_misuse_of_args(rg_queue *rg, rg_module *module)
     CHECK(rg_args_set_array(other, RG_STR("x"), NULL) == RG_OK);
     FAILS(rg_launch(rg, other, RG_FORWARD), RG_INVALID, "`x` of kernel `scale` is not set");
     if (devices_share_memory(rg))
-        test_broadcast(rg, scale, other, y);
+        test_broadcast(rg, scale, other, y), test_windows(rg, module);
     rg_args_destroy(args);
     rg_args_destroy(other);
 #ifndef NDEBUG

@@ -80,6 +80,28 @@ try_overlap(char *memory)
     return rt_layout_overlap(&a, at, &b, bt) == m.both;
 }
 
+typedef struct visits {
+    const char *memory;
+    uint8_t times[MEMORY];
+    bool twice;
+} visits;
+
+static void
+visit(char *element, int64_t number, void *user)
+{
+    visits *v = user;
+    v->twice |= v->times[element - v->memory]++ > 0;
+}
+
+static bool
+try_apart(char *memory)
+{
+    rt_layout l = random_layout();
+    visits v = {.memory = memory};
+    each_element(&l, memory + MEMORY / 2, visit, &v);
+    return rt_layout_is_apart(&l) == !v.twice;
+}
+
 typedef struct copy {
     const char *dense;
     uint32_t size;
@@ -124,7 +146,7 @@ main(void)
     static char memory[MEMORY];
     unsigned failed = 0;
     for (int i = 0; i < TRIALS; i++)
-        failed += !try_overlap(memory);
+        failed += !try_overlap(memory) + !try_apart(memory);
     for (int i = 0; i < TRIALS / 10; i++)
         failed += !try_copies(memory);
     if (failed)

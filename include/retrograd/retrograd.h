@@ -409,7 +409,7 @@ typedef struct rg_finding {
  * interpreter, split with combined gradients, vjp with jvp, and both with central differences; looks for races
  * (docs/rgc.md#check). RG_OK also if a comparison fails: the report has the outcome. RG_INVALID: an array of args does not have
  * the extents that the kernel declares. RG_BUDGET: the kernel takes more than 2^28 operations of the interpreter, with generated
- * arguments or with those that are set. Other errors are those of an RG_FORWARD launch with the inputs. Of the module's options
+ * arguments or with those that are set, or arrays of more than 2^28 elements would be generated. Other errors are those of an RG_FORWARD launch with the inputs. Of the module's options
  * no_contraction and compile_process count, not native_math, fast_math, checked, deterministic and log: subscripts are always
  * checked, in the interpreter. What the kernel prints goes nowhere. desc may be NULL. */
 RG_API RG_MUST_CHECK rg_status rg_kernel_check(rg_kernel *kernel, const rg_check_desc *desc, rg_report **report);
@@ -519,7 +519,7 @@ RG_API RG_MUST_CHECK rg_status rg_args_get_shape(rg_args *args, uint32_t index,
  * side, and for forms whose effects are common to all directions, n is at most 64 (docs/jacobians.md).
  *
  * RG_INVALID: an argument is missing; an extent is not the one that the kernel declares; arguments overlap in memory and the
- * kernel writes one of them; no argument has a plane that the form needs; numbers of directions differ. RG_COMPILE: the
+ * kernel writes one of them; elements of an array that it writes share memory; no argument has a plane that the form needs; numbers of directions differ. RG_COMPILE: the
  * derivative does not exist, or cannot be computed in this form. RG_BUDGET: the tape exceeds the budget. RG_ASSERT, RG_CANCELLED: an
  * assertion failed, or rg_queue_cancel was called; arrays that the launch writes have unspecified contents. */
 

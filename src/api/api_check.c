@@ -108,15 +108,31 @@ value_layout(const making *m, uint32_t i)
     return l;
 }
 
+/* What is made up is looked at: a kernel that uses more elements than it may take operations is not worth their memory. */
+static rg_status
+check_room(const making *m)
+{
+    int64_t elements = 0;
+    for (uint32_t i = 0; i < m->kernel->nparams; i++) {
+        rt_layout l = value_layout(m, i);
+        if (!rt_layout_dense(&l))
+            return api_error(RG_INVALID, "parameter `%s` of kernel `%s` would take more bytes than there are addresses; give the "
+                             "scalars that its extents are made of", m->kernel->params[i].name.ptr, m->kernel->fn->name);
+        if (is_made_up(m, i, true) && __builtin_add_overflow(elements, rt_layout_count(&l), &elements))
+            elements = INT64_MAX;
+    }
+    if (elements <= MOST_STEPS)
+        return RG_OK;
+    return api_error(RG_BUDGET, "kernel `%s` would be given arrays of %lld elements, more than the %d operations of the interpreter that "
+                     "it may take; give it arguments for which it takes fewer",
+                     m->kernel->fn->name, (long long)elements, MOST_STEPS);
+}
+
 static rg_status
 make_room(making *m, uint32_t i)
 {
-    const rg_param *p = &m->kernel->params[i];
     rt_layout l = value_layout(m, i);
     str text = {.in = mem_scratch()};
-    if (!rt_layout_dense(&l))
-        return api_error(RG_INVALID, "parameter `%s` of kernel `%s` would take more bytes than there are addresses; give the scalars "
-                         "that its extents are made of", p->name.ptr, m->kernel->fn->name);
     void *data = arena_alloc(m->memory, (size_t)rt_layout_count(&l) * l.size + 1);
     m->values[i].data = data;
     if (is_made_up(m, i, true))
@@ -176,6 +192,7 @@ make_start(making *m)
     for (uint32_t i = 0; i < n; i++)
         m->values[i].bits = m->slots[i].bits;
     TRY(find_lengths(m));
+    TRY(check_room(m));
     for (uint32_t i = 0; i < n; i++)
         if (m->kernel->params[i].array && !m->kernel->params[i].result)
             TRY(make_room(m, i));

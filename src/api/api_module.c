@@ -453,5 +453,7 @@ rg_module_get_kernel(rg_module *module, rg_str name, rg_kernel **kernel)
     API_CHECK(module, API_MODULE, "module");
     if (!name.ptr)
         return api_error(RG_INVALID, "name is NULL");
+    if (memchr(name.ptr, 0, name.len))
+        return api_error(RG_INVALID, "name has a zero byte inside");
     API_GUARDED(get_kernel_locked(module, name, kernel));
 }

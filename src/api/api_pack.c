@@ -54,13 +54,13 @@ pack_array(rg_args *args, uint32_t i)
         for (uint32_t k = 0; k < p->rank; k++) {
             arg->extent[k] = a->layout.shape[k];
             arg->stride[k] = a->layout.stride[k];
-            /* elements of one address would be written by several threads */
-            if (p->written && a->layout.stride[k] == 0 && a->layout.shape[k] > 1)
-                return api_error(RG_INVALID,
-                                 "parameter `%s` of kernel `%s` is written, but elements "
-                                 "of axis %u share memory (its stride is 0)",
-                                 p->name.ptr, args->kernel->fn->name, k);
         }
+        /* elements of one address would be written by several threads; derivative planes are dense */
+        if (p->written && !dense && !rt_layout_is_apart(&a->layout))
+            return api_error(RG_INVALID,
+                             "parameter `%s` of kernel `%s` is written, but elements of the array share memory: its strides "
+                             "are smaller than what they step over; give it a copy",
+                             p->name.ptr, args->kernel->fn->name);
     }
     args->key[API_KEY_PLANES + args->kernel->nparams + i] = dense;
     return RG_OK;

@@ -183,7 +183,7 @@ typedef struct search {
 static void
 add_term(search *s, int64_t stride, int64_t lo, int64_t hi)
 {
-    if (stride == 0 || lo == hi) /* extents of 1 have q = 0 alone */
+    if (stride == 0 || (lo == 0 && hi == 0)) /* extents of 1 have q = 0 alone */
         return;
     if (stride < 0) {
         int64_t t = -lo;
@@ -251,4 +251,26 @@ rt_layout_overlap(const rt_layout *a, const void *data_a, const rt_layout *b, co
     for (uint32_t k = 0; k < b->rank; k++)
         add_term(&s, b->stride[k] * (int64_t)b->size, -(b->shape[k] - 1), 0);
     return reaches(&s, 0, distance);
+}
+
+/* Two elements i and j share memory iff sum of (stride * (i_k - j_k)) is 0. One of them comes first: the difference of the first axis
+ * along which they differ is positive then, and those of the axes before it are 0. */
+bool
+rt_layout_is_apart(const rt_layout *l)
+{
+    if (rt_layout_count(l) == 0)
+        return true;
+    for (uint32_t k = 0; k < l->rank; k++) {
+        search s = {.below = 1, .above = 1};
+        if (l->shape[k] > 1 && l->stride[k] == 0)
+            return false;
+        if (l->shape[k] == 1)
+            continue;
+        add_term(&s, l->stride[k], 1, l->shape[k] - 1);
+        for (uint32_t i = k + 1; i < l->rank; i++)
+            add_term(&s, l->stride[i], -(l->shape[i] - 1), l->shape[i] - 1);
+        if (reaches(&s, 0, 0))
+            return false;
+    }
+    return true;
 }

@@ -26,5 +26,7 @@ void rt_layout_fill(const rt_layout *l, void *data, const void *element);
  * would take long; then true. */
 bool rt_layout_overlap(const rt_layout *a, const void *data_a, const rt_layout *b,
                        const void *data_b);
+/* Whether no two of its elements share memory. Exact but for layouts so irregular that the search would take long; then false. */
+bool rt_layout_is_apart(const rt_layout *l);
 
 #endif
