@@ -30,17 +30,19 @@ fuzz:
 
 # primal, gradient, and the adjoint written by hand; threads side by side, on one core and on two (PROBE: a program
 # with times of its own, see bench/lanes.c); then derivatives over primals of the GradBench suite
-# (INPUTS: a folder of its inputs, else made ones); then loops on our threads and on OpenMP's
+# (INPUTS: a folder of its inputs, else made ones); then loops on our threads and on OpenMP's; then kernels that the
+# compiler was not tuned for, beside a C compiler and adjoints by hand
 bench:
 	@tools/setup $(BUILD) clang
 	@ninja -C $(BUILD) --quiet bench/bench bench/lanes bench/threads
-	@ninja -C $(BUILD) --quiet bench/gradbench/gradbench
+	@ninja -C $(BUILD) --quiet bench/gradbench/gradbench bench/unseen/unseen
 	@OMP_NUM_THREADS=1 $(BUILD)/bench/bench
 	@OMP_NUM_THREADS=1 $(BUILD)/bench/lanes $(if $(PROBE),--probe $(PROBE))
 	@OMP_NUM_THREADS=2 $(BUILD)/bench/lanes --only gradients
 	@OMP_NUM_THREADS=2 $(BUILD)/bench/lanes --only forward
 	@OMP_NUM_THREADS=1 $(BUILD)/bench/gradbench/gradbench --ratios $(INPUTS)
 	@$(BUILD)/bench/threads
+	@OMP_NUM_THREADS=1 $(BUILD)/bench/unseen/unseen
 
 clean:
 	rm -rf $(BUILD) out

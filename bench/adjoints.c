@@ -5,11 +5,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#define INT(k) (*(const int *)data[k])
-#define REAL(k) (*(const double *)data[k])
-
-size_t hand_kept;
-
 static void
 note_kept(size_t bytes)
 {

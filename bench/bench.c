@@ -9,6 +9,7 @@
  * problem of the kind. Run it with OMP_NUM_THREADS=1. */
 #include "../tests/queue.h"
 #include "long.h"
+#include "problems.h"
 #include "run.h"
 #include "tape.h"
 
@@ -65,12 +66,10 @@ print_tapes(unsigned k, const char *file)
 {
     bench_problem p;
     bench_problem_make(&p, k, 0.01);
-    hand_kept = 0;
-    bench_time_hand(&p);
-    int64_t hand = (int64_t)hand_kept, bytes = bench_tape_bytes(&p, file);
+    bench_tapes t = bench_tapes_of(&p, file);
     char ratio[16];
-    snprintf(ratio, sizeof ratio, hand ? "%.2f" : bytes ? "-" : "1.00", hand ? (double)bytes / (double)hand : 0.0);
-    printf(" %7.2f | %7.2f | %5s |\n", 1e-3 * (double)bytes, 1e-3 * (double)hand, ratio);
+    snprintf(ratio, sizeof ratio, t.hand ? "%.2f" : t.ours ? "-" : "1.00", t.hand ? (double)t.ours / (double)t.hand : 0.0);
+    printf(" %7.2f | %7.2f | %5s |\n", 1e-3 * (double)t.ours, 1e-3 * (double)t.hand, ratio);
     bench_problem_free(&p);
 }
 

@@ -1,81 +1,9 @@
 /* See problems.h. SPDX-License-Identifier: Apache-2.0 */
+#include "adjoints.h"
 #include "problems.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-static uint64_t random_state;
-
-void
-bench_seed(uint64_t seed)
-{
-    random_state = seed;
-}
-
-double
-bench_uniform(double lo, double hi)
-{
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return lo + (hi - lo) * (double)(random_state >> 11) * 0x1p-53;
-}
-
-static bench_param *
-param(bench_problem *p, const char *name, rg_dtype dtype)
-{
-    bench_param *q = &p->params[p->count++];
-    size_t size = rg_dtype_size(dtype);
-    *q = (bench_param){.name = name, .dtype = dtype, .count = 1};
-    q->scalar = true;
-    q->initial = calloc(1, size);
-    q->data = calloc(1, size);
-    q->adjoint = dtype == RG_I32 ? NULL : calloc(1, size);
-    return q;
-}
-
-void
-bench_int(bench_problem *p, const char *name, int value)
-{
-    *(int *)param(p, name, RG_I32)->initial = value;
-}
-
-void
-bench_real(bench_problem *p, const char *name, double value)
-{
-    *(double *)param(p, name, RG_F64)->initial = value;
-}
-
-bench_param *
-bench_array(bench_problem *p, const char *name, rg_dtype dtype, int64_t rows, int64_t columns, double lo,
-      double hi)
-{
-    bench_param *q = param(p, name, dtype);
-    size_t size = rg_dtype_size(dtype);
-    q->scalar = false;
-    q->rank = columns ? 2 : 1;
-    q->shape[0] = rows;
-    q->shape[1] = columns;
-    q->count = (size_t)(rows * (columns ? columns : 1));
-    q->initial = realloc(q->initial, q->count * size);
-    q->data = realloc(q->data, q->count * size);
-    if (q->adjoint)
-        q->adjoint = realloc(q->adjoint, q->count * size);
-    for (size_t i = 0; i < q->count; i++) {
-        double v = bench_uniform(lo, hi);
-        if (dtype == RG_I32)
-            ((int *)q->initial)[i] = (int)v;
-        else if (dtype == RG_F32)
-            ((float *)q->initial)[i] = (float)v;
-        else
-            ((double *)q->initial)[i] = v;
-    }
-    return q;
-}
-
-void
-bench_output(bench_problem *p, const char *name, rg_dtype dtype, int64_t rows, int64_t columns)
-{
-    bench_array(p, name, dtype, rows, columns, 0.0, 0.0)->seeded = true;
-}
 
 static void
 make_deep(bench_problem *p, double scale)
@@ -170,8 +98,8 @@ make_springs(bench_problem *p, double scale)
     bench_int(p, "n", n);
     bench_int(p, "steps", 200);
     bench_real(p, "stiffness", 1.5);
-    bench_array(p, "x", RG_F64, n, 0, -0.3, 0.3)->seeded = true;
-    bench_array(p, "v", RG_F64, n, 0, -0.1, 0.1)->seeded = true;
+    bench_seeded(bench_array(p, "x", RG_F64, n, 0, -0.3, 0.3));
+    bench_seeded(bench_array(p, "v", RG_F64, n, 0, -0.1, 0.1));
 }
 
 static void
@@ -255,30 +183,4 @@ bench_problem_make(bench_problem *p, unsigned k, double scale)
                          .hand = table[k].hand,
                          .tolerance = table[k].tolerance};
     table[k].make(p, scale);
-}
-
-void
-bench_problem_free(bench_problem *p)
-{
-    for (uint32_t k = 0; k < p->count; k++) {
-        free(p->params[k].initial);
-        free(p->params[k].data);
-        free(p->params[k].adjoint);
-    }
-    p->count = 0;
-}
-
-void
-bench_problem_reset(bench_problem *p)
-{
-    for (uint32_t k = 0; k < p->count; k++) {
-        bench_param *q = &p->params[k];
-        memcpy(q->data, q->initial, q->count * rg_dtype_size(q->dtype));
-        for (size_t i = 0; q->adjoint && i < q->count; i++) {
-            if (q->dtype == RG_F32)
-                ((float *)q->adjoint)[i] = q->seeded;
-            else
-                ((double *)q->adjoint)[i] = q->seeded;
-        }
-    }
 }

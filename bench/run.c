@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+size_t hand_kept;
+
 /* With one thread, this thread's processor time: what else runs on the machine does not count. */
 static clockid_t clock_used = CLOCK_MONOTONIC;
 
@@ -35,6 +37,12 @@ bench_check(rg_status status, const char *what)
     exit(1);
 }
 
+static double
+element(const void *data, rg_dtype dtype, size_t i)
+{
+    return dtype == RG_F32 ? ((const float *)data)[i] : ((const double *)data)[i];
+}
+
 void
 bench_prepare(prepared *run, const bench_problem *p, const char *file)
 {
@@ -56,7 +64,7 @@ bench_prepare(prepared *run, const bench_problem *p, const char *file)
             bench_check(rg_args_set_array_at(run->args, k, run->arrays[k]), q->name);
             continue;
         }
-        bench_check(rg_args_set_float_at(run->args, k, *(double *)q->initial), q->name);
+        bench_check(rg_args_set_float_at(run->args, k, element(q->initial, q->dtype, 0)), q->name);
         bench_check(rg_args_set_companion_at(run->args, k, run->arrays[k]), q->name);
     }
 }
@@ -82,14 +90,8 @@ bench_reset(prepared *run, const bench_problem *p)
         if (!q->scalar)
             bench_check(rg_array_write(run->queue, run->arrays[k], RG_PRIMAL, q->initial, bytes), q->name);
         if (q->adjoint)
-            bench_check(rg_array_fill(run->queue, run->arrays[k], RG_ADJOINT, q->seeded), q->name);
+            bench_check(rg_array_write(run->queue, run->arrays[k], RG_ADJOINT, q->seed, bytes), q->name);
     }
-}
-
-static double
-element(const void *data, rg_dtype dtype, size_t i)
-{
-    return dtype == RG_F32 ? ((const float *)data)[i] : ((const double *)data)[i];
 }
 
 /* Largest difference of all primals (last = RG_ADJOINT: and adjoints) from the hand-written
@@ -143,16 +145,32 @@ bench_time_launch(prepared *run, const bench_problem *p, rg_form form)
     return bench_now() - start;
 }
 
-double
-bench_time_hand(bench_problem *p)
+static void
+reset_hand(bench_problem *p, void **data, void **adjoint)
 {
-    void *data[BENCH_PARAMS], *adjoint[BENCH_PARAMS];
     bench_problem_reset(p);
     for (uint32_t k = 0; k < p->count; k++) {
         data[k] = p->params[k].data;
         adjoint[k] = p->params[k].adjoint;
     }
+}
+
+double
+bench_time_hand(bench_problem *p)
+{
+    void *data[BENCH_PARAMS], *adjoint[BENCH_PARAMS];
+    reset_hand(p, data, adjoint);
     double start = bench_now();
     p->hand(data, adjoint);
+    return bench_now() - start;
+}
+
+double
+bench_time_forward(bench_problem *p)
+{
+    void *data[BENCH_PARAMS], *adjoint[BENCH_PARAMS];
+    reset_hand(p, data, adjoint);
+    double start = bench_now();
+    p->forward(data);
     return bench_now() - start;
 }

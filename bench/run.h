@@ -3,7 +3,7 @@
 #ifndef BENCH_RUN_H
 #define BENCH_RUN_H
 
-#include "problems.h"
+#include "problem.h"
 
 typedef struct prepared {
     rg_queue *queue;
@@ -31,5 +31,6 @@ double bench_difference(prepared *run, const bench_problem *p, unsigned last);
 /* Milliseconds of one run, after an untimed reset. */
 double bench_time_launch(prepared *run, const bench_problem *p, rg_form form);
 double bench_time_hand(bench_problem *p);
+double bench_time_forward(bench_problem *p);
 
 #endif

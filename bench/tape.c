@@ -1,4 +1,5 @@
 /* See tape.h. SPDX-License-Identifier: Apache-2.0 */
+#include "run.h"
 #include "tape.h"
 
 #include "front/c/front_c.h"
@@ -38,8 +39,8 @@ run_lowered(bench_problem *p, const ir_fn *fn)
     return -1;
 }
 
-int64_t
-bench_tape_bytes(bench_problem *p, const char *file)
+static int64_t
+recorded(bench_problem *p, const char *file)
 {
     diag_list diags = {0};
     pipeline_options options = {.form = RG_FORWARD_VJP, .contraction = true, .stage = IR_STAGE_SLOTS};
@@ -59,4 +60,13 @@ bench_tape_bytes(bench_problem *p, const char *file)
     ir_module_free(module);
     diag_free(&diags);
     return bytes;
+}
+
+bench_tapes
+bench_tapes_of(bench_problem *p, const char *file)
+{
+    hand_kept = 0;
+    bench_time_hand(p);
+    size_t hand = hand_kept;
+    return (bench_tapes){recorded(p, file), (int64_t)hand};
 }

@@ -2,10 +2,13 @@
 #ifndef BENCH_TAPE_H
 #define BENCH_TAPE_H
 
-#include "problems.h"
+#include "problem.h"
 
-/* The most bytes that frames of the gradient's tape hold at one time, on one thread: the kernel is run as it
- * is lowered, by the interpreter, so take a small problem. -1: it could not be, and the reason is on stderr. */
-int64_t bench_tape_bytes(bench_problem *p, const char *file);
+/* Bytes kept for the reverse sweep at most at one time: by the gradient (on one thread, as the interpreter runs what it is
+ * lowered to, so take a small problem; -1: it could not be, and the reason is on stderr), and by the adjoint by hand. */
+typedef struct bench_tapes {
+    int64_t ours, hand;
+} bench_tapes;
+bench_tapes bench_tapes_of(bench_problem *p, const char *file);
 
 #endif

@@ -1,0 +1,21 @@
+/* What adjoints written by hand have in common: forward with what the reverse needs kept in arrays, then backward. Each
+ * does both sweeps and adds into the adjoints (names with _a); the adjoints of stored outputs are consumed.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef BENCH_HAND_H
+#define BENCH_HAND_H
+
+#include <stddef.h>
+
+/* data[k], adjoint[k]: memory of parameter k and of its adjoint; scalars: data[k] points at one,
+ * and adjoint[k] at its adjoint */
+typedef void hand_adjoint(void *const *data, void *const *adjoint);
+typedef void hand_forward(void *const *data);
+
+#define INT(k) (*(const int *)data[k])
+#define REAL(k) (*(const double *)data[k])
+#define SINGLE(k) (*(const float *)data[k])
+
+/* the most bytes that the last one called kept at one time for its reverse sweep */
+extern size_t hand_kept;
+
+#endif
