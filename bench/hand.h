@@ -15,6 +15,17 @@ typedef void hand_forward(void *const *data);
 #define REAL(k) (*(const double *)data[k])
 #define SINGLE(k) (*(const float *)data[k])
 
+/* A square root that sets no errno, so that loops with it can be vectors. */
+static inline double
+hand_root(double x)
+{
+#if defined __has_builtin && __has_builtin(__builtin_elementwise_sqrt)
+    return __builtin_elementwise_sqrt(x);
+#else
+    return __builtin_sqrt(x);
+#endif
+}
+
 /* the most bytes that the last one called kept at one time for its reverse sweep */
 extern size_t hand_kept;
 

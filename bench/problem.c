@@ -101,6 +101,15 @@ bench_output(bench_problem *p, const char *name, rg_dtype dtype, int64_t rows, i
     return bench_seeded(bench_array(p, name, dtype, rows, columns, 0.0, 0.0));
 }
 
+void
+bench_axes(bench_param *q, int64_t second, int64_t third)
+{
+    assert(q->shape[1] == second * third && "the columns");
+    q->rank = 3;
+    q->shape[1] = second;
+    q->shape[2] = third;
+}
+
 int
 bench_count(double n)
 {

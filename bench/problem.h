@@ -42,6 +42,8 @@ bench_param *bench_array(bench_problem *p, const char *name, rg_dtype dtype, int
 bench_param *bench_output(bench_problem *p, const char *name, rg_dtype dtype, int64_t rows, int64_t columns);
 /* Makes an array's adjoint start at numbers from 0.5 to 1.5 instead of 0. Returns the array. */
 bench_param *bench_seeded(bench_param *q);
+/* Makes the columns of an array two axes. */
+void bench_axes(bench_param *q, int64_t second, int64_t third);
 /* A size that was scaled: whole, at least 1. */
 int bench_count(double n);
 

@@ -21,15 +21,15 @@ put(void *data, rg_dtype dtype, size_t i, double value)
 }
 
 /* The outputs, weighted by their seeds, of the C compiler's kernel. */
-static double
+static long double
 loss(bench_problem *p)
 {
-    double sum = 0.0;
+    long double sum = 0.0L;
     bench_time_forward(p);
     for (uint32_t k = 0; k < p->count; k++) {
         const bench_param *q = &p->params[k];
         for (size_t i = 0; q->adjoint && i < q->count; i++)
-            sum += get(q->seed, q->dtype, i) * get(q->data, q->dtype, i);
+            sum += (long double)get(q->seed, q->dtype, i) * get(q->data, q->dtype, i);
     }
     return sum;
 }
@@ -39,7 +39,8 @@ static double
 difference(bench_problem *p, bench_param *q, const double *direction, double h)
 {
     static const double at[4] = {1.0, -1.0, 2.0, -2.0}, weight[4] = {2.0 / 3.0, -2.0 / 3.0, -1.0 / 12.0, 1.0 / 12.0};
-    double sum = 0.0, *was = malloc(q->count * sizeof *was);
+    long double sum = 0.0L;
+    double *was = malloc(q->count * sizeof *was);
     for (size_t i = 0; i < q->count; i++)
         was[i] = get(q->initial, q->dtype, i);
     for (int s = 0; s < 4; s++) {
@@ -50,7 +51,7 @@ difference(bench_problem *p, bench_param *q, const double *direction, double h)
     for (size_t i = 0; i < q->count; i++)
         put(q->initial, q->dtype, i, was[i]);
     free(was);
-    return sum / h;
+    return (double)(sum / h);
 }
 
 bool
@@ -77,8 +78,8 @@ unseen_differences(prepared *run, bench_problem *p)
         bench_param *q = &p->params[k];
         if (!q->adjoint)
             continue;
-        double step = q->dtype == RG_F32 ? 1e-2 : 1e-4, tolerance = q->dtype == RG_F32 ? 1e-2 : 1e-6;
-        double *direction = malloc(q->count * sizeof *direction), by_hand = 0.0, by_us = 0.0, size = 0.0;
+        double step = q->dtype == RG_F32 ? 1e-2 : 1e-6, tolerance = q->dtype == RG_F32 ? 1e-2 : 1e-6;
+        double *direction = malloc(q->count * sizeof *direction), by_hand = 0.0, by_us = 0.0, size = 0.0, largest = 0.0;
         for (size_t i = 0; i < q->count; i++) {
             double u = bench_uniform(-1.0, 1.0);
             /* the zeros of inputs say that something is not there */
@@ -86,8 +87,9 @@ unseen_differences(prepared *run, bench_problem *p)
             by_hand += hand[k][i] * direction[i];
             by_us += ours[k][i] * direction[i];
             size = fmax(size, fabs(hand[k][i]));
+            largest = fmax(largest, fabs(get(q->initial, q->dtype, i)));
         }
-        double d = difference(p, q, direction, step), off = fmax(fabs(d - by_hand), fabs(d - by_us));
+        double d = difference(p, q, direction, step * (largest > 0.0 ? largest : 1.0)), off = fmax(fabs(d - by_hand), fabs(d - by_us));
         bool agree = off <= tolerance * (size + fabs(d));
         printf("    %-12s differences %14.7e, by hand %14.7e, ours %14.7e%s\n", q->name, d, by_hand, by_us,
                agree ? "" : " WRONG");
