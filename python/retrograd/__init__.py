@@ -37,6 +37,7 @@ from ._lang.func import Template, func, pyfunc, real_func, template
 from ._lang.functions import *  # noqa: F403
 from ._lang.iteration import assume_in_range, block_local, cache_read_only, grouped, loop_config, loop_unique, ndrange, no_activate, static
 from ._lang.kernel import kernel
+from ._lang.kinds import MatrixField, MatrixNdarray, MatrixTensor, ScalarField, ScalarNdarray, VectorNdarray, VectorTensor
 from ._lang.layout import FieldsBuilder, Layout, axes, i, ij, ijk, ijkl, ijl, ik, ikl, il, j, jk, jkl, jl, k, kl, l, root
 from ._lang.linalg import eig, make_spd, polar_decompose, solve, svd, sym_eig
 from ._lang.matrix import Matrix, Vector
@@ -46,6 +47,7 @@ from ._lang.oriented import data_oriented
 from ._lang.random import randn, random
 from ._lang.runtime import (amdgpu, arm64, cfg, cpu, cuda, extension, gpu, init, is_arch_supported, is_extension_supported, metal, reset, simt,
                             sync, vulkan, x64)
+from ._lang.struct_fields import StructField
 from ._lang.structs import Struct, dataclass
 from ._lang.tensors import Backend, Tensor, tensor, wrap
 from ._modules import Module, compile_c, load

@@ -29,7 +29,7 @@ def _unsigned() -> tuple[_MatrixType, ...]:
     return tuple(_MatrixType(n, None, u32) for n in (2, 3, 4))
 
 
-uvec2, uvec3, uvec4 = _unsigned()
+uvec2, uvec3, uvec4 = _unsigned()  # of u32, whatever `default_ip` is
 
 
 # -- of scalars, elementwise ---------------------------------------------------------------------------------------------

@@ -535,6 +535,18 @@ class Arguments(Case):
         blur(x, y)
         np.testing.assert_array_equal(y, [4, 7, 10])
 
+        @rg.kernel
+        def entries(x: types.ndarray(dtype=types.vector(3, float), boundary="clamp"), m: types.ndarray(dtype=types.matrix(2, 2, float), boundary="clamp"),
+                    k: int) -> float:
+            x[k][k] += 10
+            m[k][k, 1 - k] = 5
+            return x[k][k - 1]
+
+        x, m = rg.Vector.ndarray(3, float, 2), rg.Matrix.ndarray(2, 2, float, 2)
+        self.assertEqual((entries(x, m, 9), entries(x, m, -9)), (10, 10))
+        np.testing.assert_array_equal(x.to_numpy(), [[10, 0, 0], [0, 0, 10]])
+        np.testing.assert_array_equal(m.to_numpy(), [[[0, 5], [0, 0]], [[0, 0], [5, 0]]])
+
     def test_templates(self):
         @rg.kernel
         def apply(x: rg.template(), f: rg.template(), pair: rg.template(), k: rg.template()):
@@ -843,6 +855,35 @@ class Tensors(Case):
 
 
 @unittest.skipUnless(HAS_TORCH, "torch")
+class Kinds(Case):
+    def test_classes_of_data_by_their_elements(self):
+        vector = types.vector(2, float)
+        matrix = types.matrix(2, 2, float)
+        made = {rg.field(float, 2): "Field ScalarField", rg.field(vector, 2): "Field MatrixField", rg.field(matrix, 2): "Field MatrixField",
+                rg.ndarray(float, 2): "Ndarray ScalarNdarray", rg.ndarray(vector, 2): "Ndarray VectorNdarray", rg.ndarray(matrix, 2): "Ndarray MatrixNdarray",
+                rg.tensor(float, 2): "Tensor", rg.tensor(vector, 2): "Tensor VectorTensor", rg.tensor(matrix, 2): "Tensor MatrixTensor",
+                types.struct(a=float).field(2): "StructField", 5: "", None: ""}
+        names = ("Field ScalarField MatrixField Ndarray ScalarNdarray VectorNdarray MatrixNdarray Tensor VectorTensor MatrixTensor StructField").split()
+        for x, expected in made.items():
+            self.assertEqual([n for n in names if isinstance(x, getattr(rg, n))], expected.split())
+
+    def test_tensors_of_a_kind(self):
+        x = rg.VectorTensor(rg.Vector.field(2, float, 3))
+        self.assertIsInstance(x, rg.Tensor)
+
+        @rg.kernel
+        def run(x: rg.VectorTensor):
+            for i in x:
+                x[i].y += i
+        run(x)
+        self.assertEqual(x[2], [0, 2])
+        for wrong in (rg.ndarray(float, 2), 3):
+            with self.assertRaises(TypeError):
+                rg.VectorTensor(wrong)
+        with self.assertRaisesRegex(TypeError, "3 is no ScalarField"):
+            rg.ScalarField(3)
+
+
 class Torch(Case):
     @lends
     def test_to_and_from(self):

@@ -154,6 +154,23 @@ class Kept(unittest.TestCase):
         self.assertTrue(os.listdir(elsewhere))
         self.assertEqual(self.files(), [])
 
+    def test_lambdas_of_one_line(self):
+        import retrograd as rg
+
+        rg.init(offline_cache_file_path=self.cache)
+        found = []
+        for f in (lambda v: v + 4, lambda v: v * 4, lambda v: v + 5):
+            @rg.kernel
+            def run(v: int) -> int:
+                return f(v)
+
+            @rg.kernel
+            def given(f: rg.template(), v: int) -> int:
+                return f(v)
+            found.append((run(3), given(f, 3)))
+        rg.reset()
+        self.assertEqual(found, [(7, 7), (12, 12), (8, 8)])
+
     def test_damage_and_several_at_a_time(self):
         several = [self.start() for _ in range(3)]
         for process in several:

@@ -223,6 +223,71 @@ class Names(Language):
 
 
 class Loops(Language):
+    def test_ndrange_without_axes_is_one_index(self):
+        x = rg.field(int, ())
+
+        @rg.kernel
+        def run():
+            for i in rg.grouped(rg.ndrange()):
+                x[i] += 1
+            for i in rg.static(rg.grouped(rg.ndrange())):
+                x[i] += 10
+        run()
+        self.assertEqual((x[None], list(rg.ndrange())), (11, [()]))
+
+    def test_entries_of_a_vector_of_the_kernel(self):
+        """A loop that sets them runs in order, as Python runs it; one that adds to them is a reduction."""
+        rg.init(default_fp=rg.f64)
+        x, y = rg.field(float, 30, needs_grad=True), rg.field(float, (), needs_grad=True)
+
+        @rg.kernel
+        def run():
+            v = rg.Vector([0.0] * 5)
+            for i in range(5):
+                v[i] = x[i] * x[i + 1]
+            for i in range(1, 5):
+                v[i] = v[i - 1] * v[i] + v.x
+            m = rg.Matrix([[0.0] * 5] * 5)
+            for i, j in rg.ndrange(5, 5):
+                m[i, j] += v[i] * x[j]
+                m[j, i] += x[i]
+            w = rg.Vector([0.0] * 20)
+            for i in x:
+                w[i % 20] += x[i]
+            for i in x:
+                v[i % 3] += x[i] * w[i % 20]
+            y[None] = (m @ v).norm() + w.norm()
+
+        def python(x):
+            v, m, w = [x[i] * x[i + 1] for i in range(5)], np.zeros((5, 5)), np.zeros(20)
+            for i in range(1, 5):
+                v[i] = v[i - 1] * v[i] + v[0]
+            for i, j in itertools.product(range(5), range(5)):
+                m[i, j] += v[i] * x[j]
+                m[j, i] += x[i]
+            for i in range(30):
+                w[i % 20] += x[i]
+            for i in range(30):
+                v[i % 3] += x[i] * w[i % 20]
+            return np.linalg.norm(m @ v) + np.linalg.norm(w)
+        values = np.linspace(-1, 1, 30)
+        x.from_numpy(values)
+        y.grad[None] = 1
+        run()
+        run.grad()
+        self.assertAlmostEqual(y[None], python(values), places=12)
+        steps = np.eye(30) * 1e-6
+        np.testing.assert_allclose(x.grad.to_numpy(), [(python(values + d) - python(values - d)) / 2e-6 for d in steps], atol=1e-7)
+
+        @rg.kernel
+        def mixed():
+            v, s = rg.Vector([0.0] * 5), 0.0
+            for i in range(5):
+                v[i] = x[i]
+                s = s * 2 + x[i]
+            y[None] = s + v.x
+        self.refused(mixed, says="`s` is a variable of the kernel", line="s")
+
     def test_ranges(self):
         @rg.kernel
         def serial(a: int, b: int, s: int) -> int:
@@ -705,19 +770,52 @@ class Calls(Language):
         numbers(1.0)
         self.assertEqual(found[:2], [rg.f32, rg.f32])
 
-    def test_recursion_is_refused(self):
+    def test_recursion_that_ends_at_compile_time(self):
+        x, y = rg.field(float, 9, needs_grad=True), rg.field(float, (), needs_grad=True)
+
+        @rg.real_func
+        def tree(f: rg.template(), first: rg.template(), last: rg.template()) -> float:
+            if rg.static(first == last):
+                return f[first] * f[first]
+            return tree(f, first, (first + last) // 2) + tree(f, (first + last) // 2 + 1, last)
+
+        @rg.func
+        def determinant(m):  # a shape is known, too
+            if rg.static(m.n == 1):
+                return m[0, 0]
+            total = 0.0
+            for j in rg.static(range(m.n)):
+                total += (-1) ** j * m[0, j] * determinant(rg.Matrix([[m[r, c] for c in range(m.n) if c != j] for r in range(1, m.n)]))
+            return total
+
+        @rg.kernel
+        def run():
+            y[None] = tree(x, 0, 8) + determinant(rg.Matrix([[x[3 * i + j] for j in range(3)] for i in range(3)]))
+        values = np.array([2.0, 1, 0, 3, 1, 2, 1, 0, 4], np.float32)
+        m = values.reshape(3, 3).astype(float)
+        x.from_numpy(values)
+        y.grad[None] = 1
+        run()
+        run.grad()
+        self.assertAlmostEqual(y[None], (m * m).sum() + np.linalg.det(m), places=4)
+        np.testing.assert_allclose(x.grad.to_numpy(), (2 * m + np.linalg.det(m) * np.linalg.inv(m).T).reshape(-1), rtol=1e-5)
+
+    def test_recursion_without_an_end(self):
         @rg.func
         def first(x):
             return second(x)
 
         @rg.func
         def second(x):
-            return first(x - 1)
+            result = 1
+            if x > 0:
+                result = first(x - 1)
+            return result
 
         @rg.kernel
         def run(x: int) -> int:
             return first(x)
-        self.refused(run, 3, says="`first` calls itself", line="first(x - 1)")
+        self.refused(run, 3, says="`second` in itself come to no end", line="second(x)")
 
     def test_errors_show_the_calls(self):
         @rg.func

@@ -297,6 +297,11 @@ class Functions(unittest.TestCase):
         self.assertEqual((tm.pi, tm.e, tm.inf), (math.pi, math.e, math.inf))
         self.assertTrue(math.isnan(tm.nan))
 
+    def test_types_of_small_vectors_follow_init(self):
+        rg.init(default_fp=rg.f64, default_ip=rg.i64)
+        self.assertEqual([t.scalar for t in (tm.vec2, tm.mat3, tm.ivec4, tm.uvec2)], [rg.f64, rg.f64, rg.i64, rg.u32])
+        rg.reset()
+
 
 class Random(unittest.TestCase):
     def setUp(self):

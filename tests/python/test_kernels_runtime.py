@@ -208,7 +208,8 @@ class Missing(unittest.TestCase):
 
     def test_names(self):
         for where, name, text in ((rg, "linalg", "SciPy"), (rg, "sparse", "dense"), (rg, "GUI", "matplotlib"), (rg.types, "quant", "quantised"),
-                                  (rg.simt, "block", "threads of a block"), (rg, "TetMesh", "fields of indices"), (rg, "nonsense", "'nonsense'$")):
+                                  (rg.simt, "block", "threads of a block"), (rg, "TetMesh", "fields of indices"), (rg, "create_stream", "in their order"),
+                                  (rg, "graph_do_while", "`while` in the kernel"), (rg, "nonsense", "'nonsense'$")):
             self.assertFalse(hasattr(where, name))
             with self.assertRaisesRegex(AttributeError, f"has no attribute '{name}'" if text.endswith("$") else text):
                 getattr(where, name)

@@ -494,6 +494,52 @@ class Messages(Language):
                 print(i, end=";")
         self.assertEqual(sorted(self.printed(threads).split(";")), ["", "0", "1", "2", "3"])
 
+    def test_formats(self):
+        @rg.kernel
+        def run(n: int, x: float):
+            print("{:i} {:.1} {:.10d} {:.2} {:u}|{:<5d}|{:-5d}|{:,} {:>3}|".format(1, 2, 3, 4.0, 5, 6, 7, 1000000, "ab"))  # known when it is compiled
+            print("{:i} {:.2} {:.10d} {:.2} {:u}|{:<5d}|{:-5d}|".format(n, n, n, x, rg.u8(n), n, n))
+            print(f"{rg.Vector([n, 2]):.3d} {5:i}", "%.3d" % 7)
+        expected = ["1 2 0000000003 4.00 5|6    |7    |1,000,000  ab|", "6 06 0000000006 2.50 6|6    |6    |", "[006, 002] 5 007"]
+        self.assertEqual(self.printed(run, 6, 2.5).splitlines(), expected)
+
+        @rg.kernel
+        def signed(n: int):
+            print(f"{n:u}")
+        self.refused(signed, 1, error=rg.TypeError_, says="'u' is not one of integers")
+
+    def test_overflow(self):
+        """In debug mode a line for each operation on integers whose result the type does not hold."""
+        rg.init(debug=True)
+        symbols = {"Addition": lambda a, b: a + b, "Subtraction": lambda a, b: a - b, "Multiplication": lambda a, b: a * b, "Shift left": lambda a, b: a << b}
+        for t in (rg.i8, rg.u16, rg.i32, rg.u32, rg.i64, rg.u64):
+            x = rg.field(t, 24)
+            y = rg.field(t, 24)
+            some = [t.least(), t.most(), t.most() // 2 + 1, 2, 1, t.wrapped(-1)]
+            for name, f in symbols.items():
+                shifts = name == "Shift left"
+                pairs = [(a, b) for a in some for b in ([0, 1, t.bits - 2, t.bits - 1] if shifts else some[::2] + [1])]
+                x.from_numpy(np.array([a for a, _ in pairs], t.numpy))
+                y.from_numpy(np.array([b for _, b in pairs], t.numpy))
+
+                @rg.kernel
+                def run():
+                    for i in x:
+                        x[i] = f(x[i], y[i])
+                exact = [f(a, b) for a, b in pairs]
+                found = self.printed(run)
+                self.assertEqual(found.count(f"{name} overflow detected in File"), sum(t.wrapped(v) != v for v in exact), (t, name))
+                self.assertEqual(found.count("x[i] = f(x[i], y[i])"), found.count("overflow"))
+                self.assertEqual(x.to_numpy().tolist(), [t.wrapped(v) for v in exact])
+
+        @rg.kernel
+        def fine(n: int) -> int:  # hashes and powers do not say a thing of what they do inside
+            total = 0
+            for i in range(n):
+                total += i + rg.random(int) * 0
+            return total + 10**n
+        self.assertEqual(self.printed(fine, 9), "")
+
     def test_texts_are_for_print_and_assert(self):
         @rg.kernel
         def known(n: rg.template()) -> int:

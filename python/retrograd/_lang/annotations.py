@@ -27,7 +27,7 @@ def parameter_for(name: str, annotation: Any) -> Parameter:
         return MatrixParameter(name, annotation)
     if isinstance(annotation, StructType):
         return StructParameter(name, annotation, {k: parameter_for(f"{name}_{k}", t) for k, t in annotation.members.items()})
-    if annotation is Tensor:
+    if isinstance(annotation, type) and issubclass(annotation, Tensor):
         return AnyArrayParameter(name, NdarrayType())
     if annotation is NdarrayType or isinstance(annotation, NdarrayType):
         return ArrayParameter(name, NdarrayType() if annotation is NdarrayType else annotation)

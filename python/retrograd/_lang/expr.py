@@ -148,9 +148,20 @@ def select(c: Any, x: Any, y: Any) -> Any:
 def _arithmetic(op: str) -> Callable[[Any, Any], Expr]:
     def build(x: Any, y: Any) -> Expr:
         x, y = as_number(x), as_number(y)
-        return apply(op, promote(type_of(x), type_of(y)), x, y)
+        return _watched(op, promote(type_of(x), type_of(y)), x, y)
 
     return build
+
+
+def _watched(op: str, t: DType, x: Any, y: Any) -> Expr:
+    """An operation on operands converted to a type; in debug mode the kernel says where integers overflow."""
+    first, second = typed(x, t), typed(y, t)
+    result = apply(op, t, first, second)
+    if cfg.debug and not t.is_float:
+        from .overflow import report
+
+        report(op, first, second, result)
+    return result
 
 
 def _divide(x: Any, y: Any) -> Expr:
@@ -171,7 +182,7 @@ def _bits(op: str) -> Callable[[Any, Any], Expr]:
             raise TypeError_(f"`{SYMBOLS[op]}` takes integers, not {type_of(x)} and {type_of(y)}")
         if t is u1 and op in ("shl", "shr"):
             t = i32
-        return apply(op, t, x, y)
+        return _watched(op, t, x, y)
 
     return build
 
@@ -217,8 +228,9 @@ def _integer_power(x: Expr, n: Expr) -> Expr:
     rest = Expr(build.get(left), n.dtype)
     build.leave_if(binary("<=", rest, 0).value, label)
     square = Expr(build.get(base), x.dtype)
-    build.set(result, select(binary("!=", rest & 1, 0), Expr(build.get(result), x.dtype) * square, Expr(build.get(result), x.dtype)).value)
-    build.set(base, (square * square).value)
+    power = Expr(build.get(result), x.dtype)
+    build.set(result, select(binary("!=", rest & 1, 0), apply("mul", x.dtype, power, square), power).value)
+    build.set(base, apply("mul", x.dtype, square, square).value)
     build.set(left, (rest >> 1).value)
     build.end()
     inverse = select(x == 1, 1, select(x == -1, 1 - 2 * (n & 1), 0))

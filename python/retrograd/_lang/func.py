@@ -18,6 +18,9 @@ from .scopes import Frame
 from .source import Source, source_of
 from .structs import StructType
 
+ENDLESS = ("the calls of `{}` in itself come to no end, or to too many: functions of kernels are inlined, so that a recursion ends when the kernel is compiled, "
+           "by an `if static(...)` of arguments annotated `template()`, or of shapes. One whose depth only the data know is a loop with a stack")
+
 
 class Template:
     """The annotation of an argument that is anything, by identity: a compile-time constant, or a field."""
@@ -185,8 +188,6 @@ class Func:
 
     def body(self, walker: Any, node: Any, args: list[Any], named: dict[str, Any]) -> Any:
         """The function's body in place of a call."""
-        if any(f.function is self.function for f, _ in walker.calls) or walker.frame is not None and walker.frame.function is self.function:
-            raise SyntaxError_(f"`{self.__name__}` calls itself: functions of kernels are inlined and cannot be recursive")
         try:
             bound = self.signature.bind(*([self.owner] if self.bound else []), *args, **named)
         except TypeError as error:
@@ -211,6 +212,10 @@ class Func:
             if label is not None:
                 b.end()
             return frame.returns.result(left, frame.source)
+        except RecursionError as error:
+            if any(f is not None and f.function is self.function for f, _ in walker.calls):
+                raise
+            raise SyntaxError_(ENDLESS.format(self.__name__)) from error
         finally:
             walker.static = static
             walker.frame = caller

@@ -26,7 +26,7 @@ class NdRange:
     Parameters
     ----------
     *args : int or (int, int)
-        Extents, or pairs of begin and end.
+        Extents, or pairs of begin and end. Without any there is one index, which has no entries.
     axes : tuple of int, optional
         The order in which the axes run, the fastest last.
     """
@@ -38,8 +38,6 @@ class NdRange:
             if len(pair) != 2:
                 raise TypeError_(f"ndrange takes extents, and pairs of begin and end, not {len(pair)} numbers for an axis")
             self.bounds.append((bound(pair[0]), bound(pair[1])))
-        if not self.bounds:
-            raise TypeError_("ndrange needs an extent")
         self.order = tuple(axes) if axes is not None else tuple(range(len(self.bounds)))
         if not all(type(k) is int for k in self.order) or sorted(self.order) != list(range(len(self.bounds))):
             raise TypeError_(f"axes={axes!r} does not name each of the {len(self.bounds)} axes once")

@@ -155,7 +155,7 @@ class Description:
         used, words = names_in(code), set(re.findall(r"[^\W\d]\w*", text))
         self.words |= words
         self.used |= used
-        self.say(code.co_filename, code.co_firstlineno, text)
+        self.say(code.co_filename, code.co_firstlineno, text, instructions(code) if code.co_name == "<lambda>" else "")
         self.value(x.__defaults__)
         self.value(x.__kwdefaults__)
         self._dict(x.__annotations__)
@@ -243,6 +243,12 @@ class Description:
         for name in sorted(self.words & set(names)):
             if not isinstance(names[name], (types.MemberDescriptorType, types.GetSetDescriptorType)):
                 self._named(name, names[name], self.used)
+
+
+def instructions(code: types.CodeType) -> Any:
+    """What tells a lambda from others in its lines."""
+    constants = [instructions(c) if isinstance(c, types.CodeType) else repr(c) for c in code.co_consts]
+    return code.co_code, code.co_names, code.co_varnames, code.co_freevars, constants
 
 
 def names_in(code: types.CodeType) -> set[str]:

@@ -155,7 +155,7 @@ class Looper(Evaluator):
         try:
             return shared(self.frame, node)
         except Race as race:
-            if self.may_be_serial:
+            if self.may_be_serial or race.of_entries:
                 return None
             raise self.locate(SyntaxError_(str(race)), race.node) from None
 
@@ -209,7 +209,7 @@ class Looper(Evaluator):
         around = self.frame.find(target.id)
         if around is not None and isinstance(around[target.id], Place) and target.id != "_":
             raise SyntaxError_(f"the loop's index `{target.id}` has the name of a variable around it")
-        if constant or not is_value(value):
+        if constant or not is_value(value) or isinstance(value, Matrix) and not value.entries:
             self.frame.scope[target.id] = value
             self.frame.levels[target.id] = self.level
             return
@@ -225,14 +225,15 @@ class Looper(Evaluator):
         shape = buffer.shape
         start = buffer.offset or (0,) * len(shape)
         bounds = [(lo, lo + n) for lo, n in zip(start, shape)]
-        if not bounds:
-            self.over_ranges(node, [(0, 1)], 1, None, None, lambda index: Matrix.of([e.typed(0, dtypes.i32)], (1,)) if vector else (0,), outer)
-            return
-        self.over_ranges(node, bounds, 1, variables, buffer.order, index_of(over), outer)
+        index = index_of(over) if bounds else lambda _: Matrix.of([e.typed(0, dtypes.i32)], (1,)) if vector else (0,)
+        self.over_ranges(node, bounds, 1, variables, buffer.order, index, outer)
 
     def over_ranges(self, node: ast.For, bounds: list[Any], step: Any, variables: list[Shared] | None, order: Any, index: Named,
                     outer: int | None) -> None:
         """A loop over a product of ranges, whose axes run in an order. `variables`: None, or it is parallel. `outer`: what a break leaves."""
+        if not bounds:
+            self.serial(node, [(0, 1)], 1, dtypes.i32, lambda found: index([]), outer)
+            return
         order = order or tuple(range(len(bounds)))
         t = index_type(*(x for pair in bounds for x in pair))
         run = [bounds[k] for k in order]

@@ -267,6 +267,8 @@ class ElementMatrix(MatrixPlace):
         return self._element((k,) if len(self.shape) == 1 else divmod(k, self.shape[1]))
 
     def chosen(self, at: Expr, index: tuple[Any, ...]) -> Place:
+        if self.buffer.clamped:
+            index = tuple(least(greatest(i, 0), n - 1) for i, n in zip(index, self.shape))
         return self._element(index)
 
 

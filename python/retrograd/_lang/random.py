@@ -61,7 +61,7 @@ class Draws:
 def mixed(x: Any) -> Any:
     """A number each of whose bits depends on all bits of x."""
     for shift, factor in MIX:
-        x = (x ^ shifted(x, shift)) * e.typed(factor, dtypes.u64)
+        x = e.apply("mul", dtypes.u64, x ^ shifted(x, shift), factor)
     return x
 
 
@@ -72,7 +72,7 @@ def shifted(x: Any, count: int) -> Any:
 
 def joined(state: Any, part: Any) -> Any:
     """A hash of two numbers."""
-    return mixed(state + e.typed(part, dtypes.u64) * e.typed(ODD, dtypes.u64) + e.typed(1, dtypes.u64))
+    return mixed(e.apply("add", dtypes.u64, e.apply("add", dtypes.u64, state, e.apply("mul", dtypes.u64, part, ODD)), 1))
 
 
 def draw() -> Any:

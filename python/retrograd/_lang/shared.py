@@ -17,10 +17,10 @@ COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp, ast.DictComp)
 
 
 class Change:
-    """A statement or call that changes a variable. `value`: what a name is set to. `base`: the node of its name."""
+    """A statement or call that changes a variable, or (`part`) an entry or member of it. `value`: what a name is set to. `base`: the node of its name."""
 
-    def __init__(self, base: ast.Name, way: str, node: Any, value: ast.expr | None = None) -> None:
-        self.base, self.way, self.node, self.value = base, way, node, value
+    def __init__(self, base: ast.Name, way: str, node: Any, part: bool, value: ast.expr | None = None) -> None:
+        self.base, self.way, self.node, self.part, self.value = base, way, node, part, value
 
 
 class Shared:
@@ -90,18 +90,18 @@ def changes(frame: Frame, body: list[ast.stmt]) -> Iterator[Change]:
             for target in (t for whole in node.targets for t in _parts(whole)):
                 base = _base(target)
                 if base is not None:
-                    yield Change(base, SET, node, node.value if base is target and target in node.targets else None)
+                    yield Change(base, SET, node, base is not target, node.value if base is target and target in node.targets else None)
         elif isinstance(node, ast.AugAssign):
             base = _base(node.target)
             if base is not None:
-                yield Change(base, OPERATORS.get(type(node.op), SET), node)
+                yield Change(base, OPERATORS.get(type(node.op), SET), node, base is not node.target)
         elif isinstance(node, ast.NamedExpr):
-            yield Change(node.target, SET, node)
+            yield Change(node.target, SET, node, False)
         elif isinstance(node, ast.Call) and node.args:
             way = _function_name(frame, node)
             base = _base(node.args[0])
             if way.startswith("atomic_") and base is not None:
-                yield Change(base, way[7:] if id(node) in unused else "read", node)
+                yield Change(base, way[7:] if id(node) in unused else "read", node, base is not node.args[0])
 
 
 def _message(name: str) -> str:
@@ -114,11 +114,13 @@ class Race(SyntaxError_):
     """A parallel loop whose iterations depend on each other through a variable; `node` is where."""
 
     node: Any = None
+    of_entries = False  # whether the variable is a vector whose entries they change one by one: such loops run in order
 
 
-def _race(name: str, node: Any) -> Race:
+def _race(name: str, node: Any, place: Any, all_of: list[Change]) -> Race:
     race = Race(_message(name))
     race.node = node
+    race.of_entries = isinstance(place, LocalMatrix) and any(c.part for c in all_of)
     return race
 
 
@@ -155,7 +157,8 @@ def shared(frame: Frame, node: ast.For) -> list[Shared]:
     inside = [n for n in inside if id(n) not in hidden]
     own = index | {n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     declared = {n.target.id for n in inside if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)}
-    result = []
+    result: list[Shared] = []
+    races: list[Race] = []
     for name, all_of in found.items():
         place = frame.local(name)
         if frame.is_tentative(name) and _begins_anew(name, inside):
@@ -165,7 +168,8 @@ def shared(frame: Frame, node: ast.For) -> list[Shared]:
         bases = {id(c.base) for c in all_of}
         read = next((n for n in inside if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load) and id(n) not in bases), None)
         if read is not None:
-            raise _race(name, read)
+            races.append(_race(name, read, place, all_of))
+            continue
         values = {ast.dump(c.value) if c.value is not None else "" for c in all_of}
         if all(c.way == SET for c in all_of) and len(values) == 1 and _is_invariant(all_of[0].value, own):
             result.append(Shared(name, place, None, all_of[0].value))
@@ -173,6 +177,9 @@ def shared(frame: Frame, node: ast.For) -> list[Shared]:
         ops = {IDENTITY_OF.get(c.way) for c in all_of}
         op = next(iter(ops))
         if len(ops) != 1 or op is None or _is_array(place):
-            raise _race(name, next(c.node for c in all_of if c.way == SET or len(ops) == 1 or c is all_of[-1]))
+            races.append(_race(name, next(c.node for c in all_of if c.way == SET or len(ops) == 1 or c is all_of[-1]), place, all_of))
+            continue
         result.append(Shared(name, place, op))
+    if races:
+        raise next((r for r in races if not r.of_entries), races[0])
     return result

@@ -101,19 +101,30 @@ def _format(value: Any, spec: str, values: list[int]) -> str:
         return "[" + ", ".join(_format(v, spec, values) for v in value) + "]"
     if isinstance(value, Struct):
         return "{" + ", ".join(f"{k}: " + _format(v, spec, values) for k, v in value.members.items()) + "}"
-    if not isinstance(value, Expr):
-        text = str(int(value)) if isinstance(value, bool) and not spec else format(value, spec.lstrip("-") if spec[:1] == "-" else spec)
-        return text.replace("%", "%%")
     match = re.fullmatch(r"(?P<align>[<>=]?)(?P<flags>[-+ #0]*)(?P<width>\d*)(?P<precision>(?:\.\d+)?)(?P<letter>[a-zA-Z]?)", spec)
+    if not isinstance(value, Expr):
+        return _known(value, spec, match).replace("%", "%%")
     if match is None:
         raise TypeError_(f"the format {spec!r} is not supported in kernels")
     letter, flags = match["letter"], ("-" if match["align"] == "<" else "") + match["flags"]
     values.append(value.value)
     if not value.dtype.is_float:
-        if letter not in ("", "d", "x", "X", "o", "c"):
+        decimal = "u" if value.dtype.kind in "ub" else "d"
+        if letter not in ("", "d", "i", decimal, "x", "X", "o", "c"):
             raise TypeError_(f"the format {spec!r} is not one of integers ({value.dtype})")
-        return f"%{flags}{match['width']}ll{letter if letter not in ('', 'd') else 'u' if value.dtype.kind in 'ub' else 'd'}"
+        return f"%{flags}{match['width']}{match['precision']}ll{letter if letter in ('x', 'X', 'o', 'c') else decimal}"
     if letter not in ("", "e", "E", "f", "F", "g", "G"):
         raise TypeError_(f"the format {spec!r} is not one of floats ({value.dtype})")
     precision = match["precision"] or (".12" if not letter and value.dtype.bits == 64 else "")
     return f"%{flags}{match['width']}{precision}{letter or 'f'}"
+
+
+def _known(value: Any, spec: str, match: re.Match[str] | None) -> str:
+    """A value that is known when the kernel is compiled, in Python's formats; what only C has means the same as for values of run time."""
+    if isinstance(value, bool) and not spec:
+        return str(int(value))
+    if match is not None and isinstance(value, int) and match["letter"] in ("", "d", "i", "u") and (match["letter"] in ("i", "u") or match["precision"]):
+        return f"%{'-' if match['align'] == '<' else ''}{match['flags']}{match['width']}{match['precision']}d" % value
+    if match is not None and isinstance(value, float) and match["precision"] and not match["letter"]:
+        spec += "f"
+    return format(value, "<" + spec[1:] if spec[:1] == "-" else spec)
