@@ -66,7 +66,7 @@ print_tapes(unsigned k, const char *file)
 {
     bench_problem p;
     bench_problem_make(&p, k, 0.01);
-    bench_tapes t = bench_tapes_of(&p, file);
+    bench_tapes t = bench_tapes_of(&p, file, 0);
     char ratio[16];
     snprintf(ratio, sizeof ratio, t.hand ? "%.2f" : t.ours ? "-" : "1.00", t.hand ? (double)t.ours / (double)t.hand : 0.0);
     printf(" %7.2f | %7.2f | %5s |\n", 1e-3 * (double)t.ours, 1e-3 * (double)t.hand, ratio);

@@ -40,10 +40,10 @@ run_lowered(bench_problem *p, const ir_fn *fn)
 }
 
 static int64_t
-recorded(bench_problem *p, const char *file)
+recorded(bench_problem *p, const char *file, unsigned lanes)
 {
     diag_list diags = {0};
-    pipeline_options options = {.form = RG_FORWARD_VJP, .contraction = true, .stage = IR_STAGE_SLOTS};
+    pipeline_options options = {.form = RG_FORWARD_VJP, .contraction = true, .stage = IR_STAGE_SLOTS, .lanes = lanes};
     ir_module *source = NULL, *lowered = NULL;
     ir_fn *fn = NULL;
     ir_module *module = front_c_compile(&(front_c_source){.path = file, .kernel = p->kernel}, &diags);
@@ -63,10 +63,10 @@ recorded(bench_problem *p, const char *file)
 }
 
 bench_tapes
-bench_tapes_of(bench_problem *p, const char *file)
+bench_tapes_of(bench_problem *p, const char *file, unsigned lanes)
 {
     hand_kept = 0;
     bench_time_hand(p);
     size_t hand = hand_kept;
-    return (bench_tapes){recorded(p, file), (int64_t)hand};
+    return (bench_tapes){recorded(p, file, lanes), (int64_t)hand};
 }

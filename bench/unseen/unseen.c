@@ -3,7 +3,8 @@
  *
  * One line for each kernel: the forward launch and the same kernel by a C compiler, the gradient (forward and reverse in one
  * launch) and the adjoint by hand, in milliseconds and with their ratios; the kilobytes that both keep for the reverse sweep
- * at most, for a small problem of the kind; and the largest difference of values and gradients. Medians, all in turns; arrays
+ * at most, for a small problem of the kind, ours as it is launched and with one thread at a time, and the ratio of the latter;
+ * and the largest difference of values and gradients. Medians, all in turns; arrays
  * and adjoints are put back between runs, untimed. --check: small problems, compared with differences, not timed. Run it with
  * OMP_NUM_THREADS=1. */
 #include "../tape.h"
@@ -72,8 +73,9 @@ print_tapes(const unseen_kernel *k, const char *file)
 {
     bench_problem p;
     make(&p, k, small);
-    bench_tapes t = bench_tapes_of(&p, file);
-    printf(" %8.2f | %8.2f | %7.2f |", 1e-3 * (double)t.ours, 1e-3 * (double)t.hand, ratio(t.ours, t.hand));
+    bench_tapes t = bench_tapes_of(&p, file, 0), narrow = bench_tapes_of(&p, file, 1);
+    printf(" %8.2f | %8.2f | %8.2f | %7.2f |", 1e-3 * (double)t.ours, 1e-3 * (double)narrow.ours, 1e-3 * (double)t.hand,
+           ratio(narrow.ours, t.hand));
     bench_problem_free(&p);
 }
 
@@ -163,8 +165,8 @@ main(int argc, char **argv)
     if (o.repeat == 0)
         o.repeat = 1;
     if (!o.check)
-        printf("| kernel                       |  forward |    clang | / clang |    grad. |  by hand |  / hand |  tape kB |  hand kB |"
-               "   ratio | rel. diff. |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
+        printf("| kernel                       |  forward |    clang | / clang |    grad. |  by hand |  / hand |  tape kB |   1 lane |  hand kB |"
+               "   ratio | rel. diff. |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n");
     for (unsigned k = 0; k < KERNELS; k++)
         if (!only || strcmp(only, table[k].kernel) == 0)
             good &= bench(&table[k], &o, &outcomes[done++]);

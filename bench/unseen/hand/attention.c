@@ -11,7 +11,7 @@ void attention(int batch, int time, int channels, int heads, const float *x, con
 void
 make_attention(bench_problem *p, double scale)
 {
-    int batch = bench_count(12 * scale), time = 40, channels = 64;
+    int batch = bench_count(20 * scale), time = 40, channels = 64;
     int64_t size = (int64_t)batch * time * channels;
     bench_int(p, "batch", batch);
     bench_int(p, "time", time);

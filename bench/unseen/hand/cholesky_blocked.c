@@ -10,7 +10,7 @@ void cholesky_blocked(int n, double a[n][n]);
 void
 make_cholesky_blocked(bench_problem *p, double scale)
 {
-    int n = bench_count(240 * cbrt(scale));
+    int n = bench_count(400 * cbrt(scale));
     bench_int(p, "n", n);
     double *a = bench_seeded(bench_array(p, "a", RG_F64, n, n, -0.5, 0.5))->initial;
     for (int i = 0; i < n; i++)

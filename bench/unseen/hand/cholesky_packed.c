@@ -10,7 +10,7 @@ void cholesky_packed(int count, const double a[count][PACKED], const double x[co
 void
 make_cholesky_packed(bench_problem *p, double scale)
 {
-    int count = bench_count(700 * scale);
+    int count = bench_count(1600 * scale);
     bench_int(p, "count", count);
     double *a = bench_array(p, "a", RG_F64, count, PACKED, -0.5, 0.5)->initial;
     for (int q = 0; q < count; q++)

@@ -17,7 +17,7 @@ static const int offset[MOST][2] = {{0, 1},  {1, 0},  {0, -1}, {-1, 0}, {1, 1}, 
 void
 make_cloth(bench_problem *p, double scale)
 {
-    int side = bench_count(32 * sqrt(scale)), masses, steps = 20;
+    int side = bench_count(46 * sqrt(scale)), masses, steps = 20;
     side = side < 4 ? 4 : side;
     masses = side * side;
     bench_int(p, "masses", masses);

@@ -10,7 +10,7 @@ void gravity(int n, int steps, double g, double dt, double pos[n][3], double vel
 void
 make_gravity(bench_problem *p, double scale)
 {
-    int n = bench_count(256 * sqrt(scale));
+    int n = bench_count(600 * sqrt(scale));
     bench_int(p, "n", n);
     bench_int(p, "steps", 5);
     bench_real(p, "g", 0.02);
@@ -92,8 +92,7 @@ transpose_back(int n, const double *from, double *to)
             to[3 * i + k] = from[k * n + i];
 }
 
-/* The second kick of a step and the first of the next one have the same accelerations: they are computed once, and of each step
- * are kept the positions before it, the accelerations there, and the velocities that drift. */
+/* Of each step are kept the positions before it, the accelerations there, and the velocities that drift. */
 void
 hand_gravity(void *const *data, void *const *adjoint)
 {

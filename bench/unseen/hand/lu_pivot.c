@@ -10,7 +10,7 @@ void lu_pivot(int count, double a[count][N][N], int pivot[count][N], double log_
 void
 make_lu_pivot(bench_problem *p, double scale)
 {
-    int count = bench_count(1200 * scale);
+    int count = bench_count(2000 * scale);
     bench_int(p, "count", count);
     bench_axes(bench_seeded(bench_array(p, "a", RG_F64, count, N * N, -1.0, 1.0)), N, N);
     bench_array(p, "pivot", RG_I32, count, N, 0.0, 0.0);

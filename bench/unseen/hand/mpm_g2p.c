@@ -8,7 +8,7 @@ void mpm_g2p(int n, double dt, const double grid[GRID][GRID][2], double x[n][2],
 void
 make_mpm_g2p(bench_problem *p, double scale)
 {
-    int n = bench_count(60000 * scale);
+    int n = bench_count(120000 * scale);
     bench_int(p, "n", n);
     bench_real(p, "dt", 1e-3);
     bench_axes(bench_array(p, "grid", RG_F64, GRID, GRID * 2, -1.0, 1.0), GRID, 2);

@@ -11,7 +11,7 @@ void
 make_qr(bench_problem *p, double scale)
 {
     double side = cbrt(scale);
-    int m = bench_count(160 * side), n = bench_count(128 * side);
+    int m = bench_count(280 * side), n = bench_count(220 * side);
     bench_int(p, "m", m);
     bench_int(p, "n", n);
     bench_seeded(bench_array(p, "a", RG_F64, m, n, -1.0, 1.0));

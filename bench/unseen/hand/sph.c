@@ -21,7 +21,7 @@ cell_of(const double *pos, int side)
 void
 make_sph(bench_problem *p, double scale)
 {
-    double edge = 0.65 * cbrt(scale);
+    double edge = 0.9 * cbrt(scale);
     edge = edge < 0.3 ? 0.3 : edge;
     int side = (int)(edge / H) + 1, cells = side * side * side, n = (int)(edge * edge * edge * 8000.0);
     bench_int(p, "n", n);

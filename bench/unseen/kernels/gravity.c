@@ -2,11 +2,11 @@
 #include <math.h>
 
 static void
-kick(int n, double g, double h, const double (*pos)[3], double (*vel)[3], const double *mass)
+accelerate(int n, double g, const double (*pos)[3], const double *mass, double (*acc)[3])
 {
     #pragma omp parallel for
     for (int i = 0; i < n; i++) {
-        double acc[3] = {0.0, 0.0, 0.0};
+        double sum[3] = {0.0, 0.0, 0.0};
         for (int j = 0; j < n; j++) {
             if (j == i)
                 continue;
@@ -18,22 +18,29 @@ kick(int n, double g, double h, const double (*pos)[3], double (*vel)[3], const 
             double r = sqrt(r2);
             double f = g * mass[j] / (r2 * r);
             for (int k = 0; k < 3; k++)
-                acc[k] += f * d[k];
+                sum[k] += f * d[k];
         }
         for (int k = 0; k < 3; k++)
-            vel[i][k] += h * acc[k];
+            acc[i][k] = sum[k];
     }
 }
 
 void
 gravity(int n, int steps, double g, double dt, double pos[n][3], double vel[n][3], const double mass[n])
 {
+    double acc[n][3];
+    accelerate(n, g, pos, mass, acc);
     for (int t = 0; t < steps; t++) {
-        kick(n, g, 0.5 * dt, pos, vel, mass);
+        #pragma omp parallel for
+        for (int i = 0; i < n; i++)
+            for (int k = 0; k < 3; k++) {
+                vel[i][k] += 0.5 * dt * acc[i][k];
+                pos[i][k] += dt * vel[i][k];
+            }
+        accelerate(n, g, pos, mass, acc);
         #pragma omp parallel for
         for (int i = 0; i < n; i++)
             for (int k = 0; k < 3; k++)
-                pos[i][k] += dt * vel[i][k];
-        kick(n, g, 0.5 * dt, pos, vel, mass);
+                vel[i][k] += 0.5 * dt * acc[i][k];
     }
 }
