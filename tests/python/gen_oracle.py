@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import gen_numbers as g
 from gen_numbers import Invalid, Scalar, Undefined, Vector, cast, is_scalar
-from gen_places import PLACES, Array, Element, Entries, Node, Slot, VectorType, fill, positions, scalar_type, settled, swizzle
+from gen_places import PLACES, Array, Element, Entries, Node, Slot, VectorType, fill, positions, same_type, scalar_type, settled, swizzle
 from gen_types import SpecialForm, Types
 
 STEPS = 200000  # statements and expressions that a program may take
@@ -69,6 +69,8 @@ class Frame:
     def lookup(self, name):
         slot = self.find(name)
         if slot is not None:
+            if slot.lost:
+                raise Invalid("what an if has left behind has got another type")
             slot.tentative = False
             return slot
         if name in self.function.closure:
@@ -299,7 +301,10 @@ class Machine(Types):
         slot = self.frame.find(name)
         value = settled(value)
         run_time = slot is not None and isinstance(slot.load(), (Scalar, Vector))
-        if slot is not None and run_time and not slot.tentative and not fresh:
+        replaced = slot is not None and slot.tentative and (slot.lost or not same_type(slot.value, value))
+        if replaced:
+            slot.lost = True
+        if slot is not None and run_time and not fresh and not replaced:
             slot.store(value)
         elif slot is not None and not run_time and not fresh and not isinstance(value, (Scalar, Vector)):
             slot.value = value

@@ -101,10 +101,11 @@ class Node:
 
 
 class Slot:
-    """A local name: a variable of run time, which keeps its type, or something else. A place, too."""
+    """A local name: a variable of run time, which keeps its type, or something else. A place, too. `tentative`: an `if` has left it behind, and
+    nothing has read it since: a value of another type makes a new variable, and this one is `lost`: it cannot be read any more."""
 
     def __init__(self, value, tentative=False):
-        self.value, self.tentative = value, tentative
+        self.value, self.tentative, self.lost = value, tentative, False
 
     def load(self):
         return self.value
@@ -116,7 +117,7 @@ class Slot:
 class Element:
     """A scalar of an array, or some of a vector there."""
 
-    tentative = False
+    tentative = lost = False
 
     def __init__(self, array, at, shape):
         self.array, self.at, self.shape = array, at, shape
@@ -132,7 +133,7 @@ class Element:
 class Entries:
     """Some entries of a place that holds a vector."""
 
-    tentative = False
+    tentative = lost = False
 
     def __init__(self, of, at, shape):
         self.of, self.at, self.shape = of, at, shape
@@ -187,6 +188,13 @@ def settled(value):
     if isinstance(value, Vector):
         return Vector.of([cast(e, type_of(e)) for e in value.entries], value.shape)
     return value
+
+
+def same_type(x, y):
+    """Whether two values of run time have one type."""
+    if isinstance(x, Scalar) and isinstance(y, Scalar):
+        return x.t is y.t
+    return isinstance(x, Vector) and isinstance(y, Vector) and x.shape == y.shape and [e.t for e in x.entries] == [e.t for e in y.entries]
 
 
 def positions(shape, index):

@@ -17,7 +17,7 @@ class Array:
 
 class Variable:
     """A local name. `hi`: an integer below that, and not negative. `fixed`: it is not assigned. `left`: an `if` has left it behind, so that an
-    assignment of another type would make a new variable."""
+    assignment of another type may make a new variable."""
 
     def __init__(self, name, t, hi=None, fixed=False, left=False):
         self.name, self.t, self.hi, self.fixed, self.left = name, t, hi, fixed, left

@@ -106,7 +106,8 @@ class Statements(Expressions):
             return [f"{v.name} = {self.integer(scope, 2)}"]
         if is_real(v.t) and scope.loops:
             return [f"{v.name} = {v.name} * 0.5 + {self.real(scope, 2)}"]
-        return [f"{v.name} = {self.value(scope, v.t, 2)}"]
+        text = self.value(scope, v.t, 2)
+        return [f"{v.name} = " + (f"rg.{v.t}({text})" if v.left else text)]
 
     def change(self, scope, name, t):
         """An augmented assignment to a place of a type."""
@@ -137,7 +138,7 @@ class Statements(Expressions):
         if len(found) < 2:
             return None
         a, b = self.random.sample(found, 2)
-        if self.chance(30):
+        if self.chance(30) and not a.left and not b.left:
             return [f"{a.name}, {b.name} = {self.real(scope, 1)}, {a.name} * 0.5"]
         return [f"{a.name}, {b.name} = {b.name}, {a.name}"]
 

@@ -32,6 +32,99 @@ class Names(Language):
             return y
         self.assertEqual([run(x) for x in (1, -1, -4, -6, 0)], [2, 3, 5, 6, 9])
 
+    def test_what_an_if_leaves_behind(self):
+        x = rg.field(rg.f64, 4)
+        x.from_numpy(np.array([1.0, 2.0, 3.0, 4.0]))
+
+        @rg.kernel
+        def under_an_if(c: int, d: int) -> float:
+            if c > 0:
+                q = 1.0
+            else:
+                q = 2.0
+            if d > 0:
+                q = 3.0
+            return q
+        self.assertEqual([under_an_if(c, d) for c, d in ((0, 0), (1, 0), (1, 1))], [2, 1, 3])
+
+        @rg.kernel
+        def in_a_loop(c: int, n: int) -> float:
+            if c > 0:
+                q = 1.0
+            else:
+                q = 2.0
+            rg.loop_config(serialize=True)
+            for k in range(n):
+                q = 3 + k
+                if q > 4:
+                    break
+            return q
+        self.assertEqual([in_a_loop(1, n) for n in (0, 1, 9)], [1, 3, 5])
+
+        @rg.kernel
+        def set_by_threads(c: int, least: float) -> float:
+            if c > 0:
+                q = 1.0
+            else:
+                q = 2.0
+            for i in x:
+                if x[i] > least:
+                    q = 3.0
+            return q
+        self.assertEqual([set_by_threads(0, least) for least in (3.5, 5.0)], [3, 2])
+
+        @rg.kernel
+        def known_now(c: int, deep: rg.template()) -> float:
+            if c > 0:
+                q = 1.0
+            else:
+                q = 2.0
+            if deep:
+                q = 3.0
+            return q
+        self.assertEqual([known_now(1, deep) for deep in (True, False)], [3, 1])
+
+        @rg.kernel
+        def raced(c: int) -> float:
+            if c > 0:
+                q = 1.0
+            else:
+                q = 2.0
+            for i in x:
+                q = x[i]
+                x[i] += q
+            return q
+        self.refused(raced, 1, error=rg.SyntaxError_, says="`q` is a variable of the kernel, which all iterations of the parallel loop share", line="q")
+
+    def test_what_is_not_read_behind_an_if_ends_with_it(self):
+        x = rg.field(rg.f64, 4)
+
+        @rg.kernel
+        def run(c: int) -> float:
+            s = 0.0
+            if c > 0:
+                q = 1
+                s += q
+            else:
+                q = 2
+            for i in x:
+                q = 0.5 * i
+                x[i] = q
+            for i in x:
+                if c > 0:
+                    q = rg.Vector([1.5, 2.5])
+                    x[i] += q.y
+            q = 0.25
+            while s < 3.0:
+                if c > 1:
+                    r = 1
+                else:
+                    r = 2
+                r = 1.5
+                s += r
+            return s + q
+        self.assertEqual([run(1), *x.to_numpy()], [4.25, 2.5, 3.0, 3.5, 4.0])
+
     def test_tuples_are_chosen(self):
         x, y = rg.field(float, (), needs_grad=True), rg.field(float, (), needs_grad=True)
 

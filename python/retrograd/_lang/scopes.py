@@ -12,20 +12,13 @@ from .source import Source, names_of
 
 
 class Hoisted:
-    """A name that every arm of an `if` assigns: a variable around it, if the types agree."""
+    """A name that every arm of an `if` assigns, and that is read behind it: a variable around it, if the types agree."""
 
     def __init__(self, depth: int) -> None:
         self.depth = depth
         self.place: Place | None = None
         self.arms = 0  # that have set it
         self.differs = False
-
-
-class Tentative:
-    """A variable that an `if` has left behind: an assignment before it is read makes a new one."""
-
-    def __init__(self, place: Place) -> None:
-        self.place = place
 
 
 class Scope(dict[str, Any]):
@@ -65,22 +58,14 @@ class Frame:
         return None
 
     def local(self, name: str) -> Any:
-        """What a local name means, None if it is none; that it is read is not noted."""
+        """What a local name means, None if it is none."""
         scope = self.find(name)
-        entry = None if scope is None else scope[name]
-        return entry.place if isinstance(entry, Tentative) else entry
-
-    def is_tentative(self, name: str) -> bool:
-        """Whether an `if` has left it behind, and nothing has read it since."""
-        scope = self.find(name)
-        return scope is not None and isinstance(scope[name], Tentative)
+        return None if scope is None else scope[name]
 
     def lookup(self, name: str) -> Any:
         """What a name means."""
         scope = self.find(name)
         if scope is not None:
-            if isinstance(scope[name], Tentative):
-                scope[name] = scope[name].place
             return scope[name]
         if name in self.closure:
             return self.closure[name]

@@ -7,13 +7,13 @@ from typing import Any, Iterator
 
 from .build import IDENTITY_OF
 from .errors import SyntaxError_
+from .liveness import of_comprehensions
 from .places import LocalMatrix, Place, StructPlace, Variable
 from .scopes import Frame, targets
 
 OPERATORS = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.FloorDiv: "floordiv", ast.Mod: "mod", ast.Pow: "pow",
              ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "xor", ast.LShift: "shl", ast.RShift: "shr"}
 SET = "set"
-COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp, ast.DictComp)
 
 
 class Change:
@@ -131,21 +131,6 @@ def _is_invariant(value: ast.expr | None, own: set[str]) -> bool:
         isinstance(n, (ast.Constant, ast.UnaryOp, ast.BinOp, ast.operator, ast.unaryop, ast.expr_context, ast.Attribute)) for n in ast.walk(value))
 
 
-def _of_comprehension(node: Any) -> Iterator[ast.Name]:
-    """The names in a comprehension that are its own."""
-    own = {name for g in node.generators for name in targets(g.target)}
-    for n in ast.walk(node):
-        if isinstance(n, ast.Name) and n.id in own:
-            yield n
-
-
-def _begins_anew(name: str, inside: list[Any]) -> bool:
-    """Whether statements assign a name before they read it."""
-    uses = sorted((n for n in inside if isinstance(n, ast.Name) and n.id == name), key=lambda n: (n.lineno, n.col_offset))
-    statement = next((n for n in inside if isinstance(n, ast.Assign) and any(m is uses[0] for t in n.targets for m in ast.walk(t))), None)
-    return statement is not None and isinstance(uses[0].ctx, ast.Store) and not any(n is m for n in ast.walk(statement.value) for m in uses)
-
-
 def shared(frame: Frame, node: ast.For) -> list[Shared]:
     """The variables around a loop that its iterations change; raises Race if they cannot run in parallel."""
     found: dict[str, list[Change]] = {}
@@ -153,7 +138,7 @@ def shared(frame: Frame, node: ast.For) -> list[Shared]:
         found.setdefault(c.base.id, []).append(c)
     index = set(targets(node.target))
     inside = [n for s in node.body for n in ast.walk(s)]
-    hidden = {id(n) for c in inside if isinstance(c, COMPREHENSIONS) for n in _of_comprehension(c)}
+    hidden = of_comprehensions(node)
     inside = [n for n in inside if id(n) not in hidden]
     own = index | {n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     declared = {n.target.id for n in inside if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)}
@@ -161,8 +146,6 @@ def shared(frame: Frame, node: ast.For) -> list[Shared]:
     races: list[Race] = []
     for name, all_of in found.items():
         place = frame.local(name)
-        if frame.is_tentative(name) and _begins_anew(name, inside):
-            continue
         if name in index | declared or not isinstance(place, (Variable, LocalMatrix, StructPlace)):
             continue
         bases = {id(c.base) for c in all_of}

@@ -14,7 +14,7 @@ from .expr import Expr
 from .loops import Looper
 from .matrix import Matrix
 from .places import Place, is_value, local, same_type
-from .scopes import Hoisted, Tentative, in_all_arms
+from .scopes import Hoisted, in_all_arms
 from .shared import OPERATORS
 from .text import Text
 
@@ -76,7 +76,7 @@ class Walker(Looper):
             entry.store(value)
             return
         if not is_value(value):
-            if scope is not None and not isinstance(entry, Tentative) and self.level > frame.levels.get(name, 0) and scope is not frame.scope:
+            if scope is not None and self.level > frame.levels.get(name, 0) and scope is not frame.scope:
                 raise CompilationError(f"`{name}` is known when the kernel is compiled, and cannot be changed under control of run time")
             (scope if scope is not None else frame.scope)[name] = value
             frame.levels[name] = self.level
@@ -198,8 +198,7 @@ class Walker(Looper):
         frame = self.frame
         outer = frame.scope.hoists
         depth = b.depth()
-        hoists = {name: outer.get(name) or Hoisted(depth) for name in in_all_arms(node) or ()
-                  if (scope := frame.find(name)) is None or isinstance(scope[name], Tentative)}
+        hoists = {name: outer.get(name) or Hoisted(depth) for name in self.left_behind(node) if frame.find(name) is None}
         before = {name: h.arms for name, h in hoists.items()}
         b.if_(e.truth(test).value)
         left = [self.arm(node.body, hoists)]
@@ -209,12 +208,14 @@ class Walker(Looper):
         for name, h in hoists.items():
             if h.place is None or h.differs or h.arms - before[name] != 2:
                 frame.dead[name] = "the arms of the `if` that assigns it give it different types" if h.differs else frame.dead.get(name, "")
-            elif name in outer:
-                frame.scope[name] = h.place
-                h.arms = before[name] + 1
             else:
-                frame.scope[name] = Tentative(h.place)
+                frame.scope[name] = h.place
+                h.arms = before[name] + (name in outer)
         return all(left)
+
+    def left_behind(self, node: ast.If) -> set[str]:
+        """The names that every arm assigns, and that are read behind the `if`."""
+        return (in_all_arms(node) or set()) & self.frame.source.liveness.behind[node]
 
     def known_arm(self, node: ast.If, arm: list[ast.stmt]) -> bool:
         """The arm that a condition known now takes. Its names live on under `static` only, else as under a condition of run time."""
@@ -225,13 +226,8 @@ class Walker(Looper):
         left = self.statements(arm)
         self.known_arms -= plain
         if plain:
-            stay = in_all_arms(node) or ()
-            for name in set(frame.scope) - before:
-                entry = frame.scope[name]
-                if name not in stay:
-                    frame.end(name, frame.scope)
-                elif isinstance(entry, Place):
-                    frame.scope[name] = Tentative(entry)
+            for name in set(frame.scope) - before - self.left_behind(node):
+                frame.end(name, frame.scope)
         return left
 
     def arm(self, body: list[ast.stmt], hoists: dict[str, Hoisted]) -> bool:

@@ -1,0 +1,72 @@
+"""Which names may be read behind an `if` before they are assigned again: of what its arms assign, these live on."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp, ast.DictComp)
+
+
+def of_comprehensions(node: ast.AST) -> set[int]:
+    """Of the names in a node those that are a comprehension's own, by id."""
+    found: set[int] = set()
+    for c in ast.walk(node):
+        if isinstance(c, COMPREHENSIONS):
+            own = {n.id for g in c.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+            found.update(id(n) for n in ast.walk(c) if isinstance(n, ast.Name) and n.id in own)
+    return found
+
+
+def occurring(node: ast.AST, context: type) -> set[str]:
+    """The names that a node reads (`ast.Load`) or assigns (`ast.Store`)."""
+    hidden = of_comprehensions(node)
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, context) and id(n) not in hidden}
+
+
+def read_in(node: ast.AST) -> set[str]:
+    """The names that an expression or a simple statement reads."""
+    found = occurring(node, ast.Load)
+    return found | {node.target.id} if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) else found
+
+
+def assigned_by(node: ast.AST) -> set[str]:
+    """The names that a simple statement assigns, whatever happens in it."""
+    targets: list[ast.expr] = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    return {name for t in targets for name in occurring(t, ast.Store)}
+
+
+class Liveness:
+    """Of the names of a function. `behind`: for each `if`, those that are live behind it."""
+
+    def __init__(self, function: ast.FunctionDef) -> None:
+        self.behind: dict[ast.AST, set[str]] = {}
+        self.loops: list[tuple[set[str], set[str]]] = []  # that are open: what is live behind each, and before its next iteration
+        self.before(function.body, set())
+
+    def before(self, body: list[ast.stmt], live: set[str]) -> set[str]:
+        """What is live before statements, from what is live behind them."""
+        for statement in reversed(body):
+            live = self.before_one(statement, live)
+        return live
+
+    def before_one(self, node: ast.stmt, live: set[str]) -> set[str]:
+        if isinstance(node, ast.If):
+            self.behind[node] = live
+            return read_in(node.test) | self.before(node.body, live) | self.before(node.orelse, live)
+        if isinstance(node, ast.For):
+            return read_in(node.iter) | self.before_loop(node, set(), occurring(node.target, ast.Store), live)
+        if isinstance(node, ast.While):
+            return self.before_loop(node, read_in(node.test), set(), live)
+        if isinstance(node, (ast.Break, ast.Continue)):
+            return self.loops[-1][isinstance(node, ast.Continue)]
+        return read_in(node) | (set() if isinstance(node, ast.Return) else live - assigned_by(node))
+
+    def before_loop(self, node: Any, test: set[str], index: set[str], live: set[str]) -> set[str]:
+        """What is live before an iteration of a loop, or its end."""
+        head = ends = test | self.before(node.orelse, live)
+        for _ in range(2):  # what the first pass finds is live behind each iteration in the second, which finds nothing more
+            self.loops.append((live, head))
+            head = ends | (self.before(node.body, head) - index)
+            self.loops.pop()
+        return head
