@@ -1,13 +1,24 @@
 /* Devices, and the queues in which they are given what to do. SPDX-License-Identifier: Apache-2.0 */
 #include "api/api.h"
+#include <sys/mman.h>
 
 /* -- the host's memory ------------------------------------------------------------------------- */
 
+enum { HUGE_PAGE = 2 << 20 };
+
+/* Arrays of several huge pages lie in such pages, where the system has them: fewer faults at the first touch, fewer misses later. */
 static void *
 default_allocate(void *user, size_t bytes, size_t alignment)
 {
+    bool huge = bytes >= 4 * HUGE_PAGE;
     void *p = NULL;
-    return posix_memalign(&p, alignment, bytes) ? NULL : p;
+    if (posix_memalign(&p, huge ? HUGE_PAGE : alignment, bytes))
+        return NULL;
+#ifdef MADV_HUGEPAGE
+    if (huge)
+        (void)madvise(p, bytes, MADV_HUGEPAGE); /* a wish: nothing depends on it */
+#endif
+    return p;
 }
 
 static void
