@@ -32,7 +32,7 @@ typedef struct options {
 } options;
 
 typedef struct outcome {
-    double forward, gradient; /* ours / the other's */
+    double forward, gradient, tape; /* ours / the other's; the tape of one thread at a time */
 } outcome;
 
 static void
@@ -68,8 +68,8 @@ time_all(prepared *run, bench_problem *p, unsigned repeat)
     return (outcome){ours / theirs, both / by_hand};
 }
 
-static void
-print_tapes(const unseen_kernel *k, const char *file)
+static double
+compare_tapes(const unseen_kernel *k, const char *file)
 {
     bench_problem p;
     make(&p, k, small);
@@ -77,6 +77,7 @@ print_tapes(const unseen_kernel *k, const char *file)
     printf(" %8.2f | %8.2f | %8.2f | %7.2f |", 1e-3 * (double)t.ours, 1e-3 * (double)narrow.ours, 1e-3 * (double)t.hand,
            ratio(narrow.ours, t.hand));
     bench_problem_free(&p);
+    return ratio(narrow.ours, t.hand);
 }
 
 /* Values after a forward launch against the C compiler's, then values and gradients against those by hand. */
@@ -109,7 +110,7 @@ bench(const unseen_kernel *k, const options *o, outcome *out)
         good &= unseen_differences(&run, &p);
     } else {
         *out = time_all(&run, &p, o->repeat);
-        print_tapes(k, file);
+        out->tape = compare_tapes(k, file);
         printf(" %8.1e%s |\n", off, good ? "" : " WRONG");
     }
     fflush(stdout);
@@ -118,22 +119,33 @@ bench(const unseen_kernel *k, const options *o, outcome *out)
     return good;
 }
 
+/* The ratios that stand `offset` bytes into the outcomes. */
+static void
+print_line(const char *what, const outcome *o, unsigned n, size_t offset, const double bounds[2])
+{
+    double logs = 0.0, worst = 0.0;
+    unsigned above[2] = {0};
+    for (unsigned k = 0; k < n; k++) {
+        double r = *(const double *)((const char *)&o[k] + offset);
+        logs += log(r) / n;
+        worst = fmax(worst, r);
+        for (unsigned b = 0; b < 2; b++)
+            above[b] += r > bounds[b];
+    }
+    printf("%s: geometric mean %.2f, worst %.2f; of %u %u above %g, %u above %g\n", what, exp(logs), worst, n, above[0],
+           bounds[0], above[1], bounds[1]);
+}
+
 static void
 print_summary(const outcome *o, unsigned n)
 {
-    double forward = 0.0, gradient = 0.0, worst_forward = 0.0, worst_gradient = 0.0;
-    unsigned above[2] = {0};
-    for (unsigned k = 0; k < n; k++) {
-        forward += log(o[k].forward) / n;
-        gradient += log(o[k].gradient) / n;
-        worst_forward = fmax(worst_forward, o[k].forward);
-        worst_gradient = fmax(worst_gradient, o[k].gradient);
-        above[0] += o[k].gradient > 1.2;
-        above[1] += o[k].gradient > 1.5;
-    }
-    printf("\nforward / clang: geometric mean %.2f, worst %.2f\n", exp(forward), worst_forward);
-    printf("gradient / by hand: geometric mean %.2f, worst %.2f; %u of %u above 1.2, %u above 1.5\n", exp(gradient),
-           worst_gradient, above[0], n, above[1]);
+    unsigned wide = 0;
+    for (unsigned k = 0; k < n; k++)
+        wide += o[k].tape > 1.2;
+    printf("\n");
+    print_line("forward / clang", o, n, offsetof(outcome, forward), (double[]){1.0, 1.15});
+    print_line("gradient / by hand", o, n, offsetof(outcome, gradient), (double[]){1.2, 1.5});
+    printf("tape / by hand, one thread at a time: of %u %u above 1.2\n", n, wide);
 }
 
 int
