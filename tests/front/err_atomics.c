@@ -7,9 +7,9 @@ err_atomics(int n, float x[n], float s[1], int k[1])
         #pragma omp atomic
         s[0] = x[i]; // error: E0456
         #pragma omp atomic
-        s[0] /= x[i]; // error: E0456
+        s[0] = x[i] / s[0]; // error: E0456
         #pragma omp atomic
-        k[0] <<= 1; // error: E0456
+        k[0] %= 3; // error: E0456
         #pragma omp atomic capture
         v = x[i]; // error: E0456
         #pragma omp atomic

@@ -9,9 +9,11 @@ static void
 count(int n, const int k[n], int total[8])
 {
     int bins[8] = {0};
-    #pragma omp for // error: E0469
-    for (int i = 0; i < n; i++)
+    #pragma omp for
+    for (int i = 0; i < n; i++) {
         bins[k[i] & 7]++;
+        bins[0] *= 2; // error: E0469
+    }
     #pragma omp critical
     for (int b = 0; b < 8; b++)
         total[b] += bins[b];
@@ -21,7 +23,7 @@ add(int n, const int k[n], double *bins, double *sum)
 {
     #pragma omp for
     for (int i = 0; i < n; i++) {
-        bins[k[i]]++; // error: E0469
+        bins[k[i]]++;
         *sum += k[i]; // error: E0469
         #pragma omp atomic
         bins[k[i]]--;
@@ -56,10 +58,11 @@ err_omp_regions(int n, const double x[n], double part[8], double hist[8][8], con
             hist[omp_get_thread_num()][k[i]]++; // error: E0471
             shared += x[i]; // error: E0460
         }
-        #pragma omp for // error: E0469
+        #pragma omp for
         for (i = 0; i < n; i++) {
-            scratch[0] = x[i];
+            scratch[0] = x[i]; // error: E0469
             part[i] = scratch[0];
+            scratch[1] += x[i]; // error: E0469
         }
         #pragma omp for // error: E0469
         for (i = 0; i < n; i++)

@@ -193,24 +193,23 @@ struct decl {
 typedef enum omp_kind {
     OMP_PARALLEL_FOR,
     OMP_FOR,      /* the loops of a region, whose threads share them */
-    OMP_PARALLEL, /* a region */
-    OMP_SINGLE,   /* single, master, masked: what one thread of a region does */
+    OMP_PARALLEL, /* a region, which has a team */
+    OMP_BLOCK,    /* what one thread does, with variables of its own: single, sections, task, target, simd, ... */
     OMP_CRITICAL,
-    OMP_SIMD,
     OMP_ATOMIC_UPDATE,
-    OMP_ATOMIC_CAPTURE,
+    OMP_ATOMIC_CAPTURE, /* also of a comparison */
     OMP_ATOMIC_COMPARE,
     OMP_ATOMIC_READ,
     OMP_ATOMIC_WRITE,
-    OMP_NO_EFFECT,
     OMP_OTHER
 } omp_kind;
 
 typedef struct omp_name {
     const char *name;
-    rg_rmw op;  /* reductions */
-    bool first; /* firstprivate */
-    rg_place place;
+    rg_rmw op;    /* reductions */
+    bool logical; /* ... by && or || */
+    bool first;   /* firstprivate */
+    struct object *last; /* lastprivate: where the last iteration leaves it, made when the kernel begins */
 } omp_name;
 
 typedef struct omp_names {
@@ -223,7 +222,8 @@ struct omp {
     rg_place place;
     uint32_t collapse; /* 1 without the clause */
     bool simd;         /* with `simd`: the counters hold their last values behind the loops */
-    omp_names reductions, privates;
+    bool target, task; /* the scalars that it writes are copies of its own, but those `kept` by a clause */
+    omp_names reductions, privates, lasts, kept;
     unsigned error; /* a clause or directive outside of what is compiled: number, and its text */
     const char *what;
 };
@@ -265,7 +265,7 @@ fc_omp_is_loop(const omp *d)
 }
 /* Whether the tree assigns to d, or hands its address to what may (writer.c). */
 bool fc_may_be_written(const node *tree, const decl *d);
-/* A critical section that only updates single values, as atomic updates; else the section (team.c). */
+/* A critical section that only updates single values, as atomic updates; else the section (critical.c). */
 node *fc_critical_updates(arena *a, node *n);
 bool fc_function_sizes(decl *fn); /* sized.c */
 /* returns somewhere else than in its last statement */

@@ -1,5 +1,5 @@
-/* #pragma omp atomic. SPDX-License-Identifier: Apache-2.0 */
-#include "front/c/loop.h"
+/* #pragma omp atomic, and what else changes one value. SPDX-License-Identifier: Apache-2.0 */
+#include "front/c/omp.h"
 
 /* -- recognising the statement
  * --------------------------------------------------------------------- */
@@ -35,17 +35,23 @@ same_tree(const node *x, const node *y)
     return true;
 }
 
+/* target = target op operand; reversed: operand op target */
 static bool
 rmw_of(rg_op op, bool reversed, atomic_form *f)
 {
+    bool floats = f->target->type->kind == TYPE_SCALAR && fc_is_float_dtype(f->target->type->dtype);
     switch (op) {
     case RG_OP_SUB:
-        f->negative = true;
+        f->negative = !reversed;
         f->op = RG_RMW_ADD;
-        return !reversed;
+        break;
     case RG_OP_ADD:
         f->op = RG_RMW_ADD;
         return true;
+    case RG_OP_DIV:
+        f->inverse = floats && !reversed;
+        f->op = RG_RMW_MUL;
+        break;
     case RG_OP_MUL:
         f->op = RG_RMW_MUL;
         return true;
@@ -58,9 +64,19 @@ rmw_of(rg_op op, bool reversed, atomic_form *f)
     case RG_OP_XOR:
         f->op = RG_RMW_XOR;
         return true;
+    case RG_OP_SHL:
+    case RG_OP_SHR:
+        break;
     default:
         return false;
     }
+    if (f->negative || f->inverse)
+        return true;
+    f->op = RG_RMW_CAS;
+    f->tried = true;
+    f->by = op;
+    f->reversed = reversed;
+    return !floats;
 }
 
 /* x++, x op= v, x = x op v, x = v op x */
@@ -68,7 +84,11 @@ static bool
 read_update(const node *n, atomic_form *f)
 {
     n = stripped(n);
-    f->target = n->kid[0];
+    *f = (atomic_form){.target = n->kid[0]};
+    if (n->kind != E_INC && n->kind != E_COMPOUND && n->kind != E_ASSIGN)
+        return false;
+    if (!f->target->type || f->target->type->kind != TYPE_SCALAR)
+        return false;
     if (n->kind == E_INC) {
         f->op = RG_RMW_ADD;
         f->negative = n->bits & INC_MINUS;
@@ -78,8 +98,6 @@ read_update(const node *n, atomic_form *f)
         f->operand = n->kid[1];
         return rmw_of(n->op, false, f);
     }
-    if (n->kind != E_ASSIGN)
-        return false;
     const node *v = stripped(n->kid[1]);
     if (v->kind != E_BINARY)
         return false;
@@ -114,11 +132,32 @@ read_comparison(const node *c, const node *target, const node *by, atomic_form *
            same_tree(stripped(with), stripped(by));
 }
 
-/* if (x < e) { x = e; }   x = x < e ? e : x */
+/* x = fmax(x, e) */
+static bool
+read_extreme(const node *n, const node *target, atomic_form *f)
+{
+    static const struct {
+        const char *name;
+        rg_rmw op;
+    } table[] = {{"fmax", RG_RMW_MAX}, {"fmaxf", RG_RMW_MAX}, {"fmin", RG_RMW_MIN}, {"fminf", RG_RMW_MIN}};
+    for (size_t i = 0; i < countof(table) && n->decl && n->decl->system && n->count == 2; i++) {
+        if (strcmp(n->decl->name, table[i].name) != 0)
+            continue;
+        bool left = same_tree(stripped(n->list[0]), target);
+        f->target = target;
+        f->op = table[i].op;
+        f->operand = n->list[left ? 1 : 0];
+        return left || same_tree(stripped(n->list[1]), target);
+    }
+    return false;
+}
+
+/* if (x < e) { x = e; }   x = x < e ? e : x   x = x > e ? x : e   x = fmax(x, e) */
 static bool
 read_compare(const node *n, atomic_form *f)
 {
-    n = fc_only_statement(n);
+    *f = (atomic_form){0};
+    n = stripped(fc_only_statement(n));
     if (n->kind == S_IF && !n->kid[2]) {
         const node *set = fc_only_statement(n->kid[1]);
         return set->kind == E_ASSIGN && read_comparison(n->kid[0], set->kid[0], set->kid[1], f);
@@ -126,9 +165,23 @@ read_compare(const node *n, atomic_form *f)
     if (n->kind != E_ASSIGN)
         return false;
     const node *v = stripped(n->kid[1]);
-    if (v->kind != E_COND || !same_tree(stripped(v->kid[2]), n->kid[0]))
+    if (v->kind == E_CALL)
+        return read_extreme(v, n->kid[0], f);
+    if (v->kind != E_COND)
         return false;
-    return read_comparison(v->kid[0], n->kid[0], v->kid[1], f);
+    if (same_tree(stripped(v->kid[2]), n->kid[0]))
+        return read_comparison(v->kid[0], n->kid[0], v->kid[1], f);
+    if (!same_tree(stripped(v->kid[1]), n->kid[0]) || !read_comparison(v->kid[0], n->kid[0], v->kid[2], f) ||
+        f->op == RG_RMW_CAS)
+        return false;
+    f->op = f->op == RG_RMW_MAX ? RG_RMW_MIN : RG_RMW_MAX;
+    return true;
+}
+
+static bool
+read_change(const node *n, atomic_form *f)
+{
+    return read_update(n, f) || read_compare(n, f);
 }
 
 static bool
@@ -137,32 +190,18 @@ is_copy_of(const node *n, const node *target)
     return n->kind == E_ASSIGN && same_tree(stripped(n->kid[1]), target);
 }
 
-/* v = x++; v = x op= w; v = x = x op w; { v = x; x op= w; } { x op= w; v = x; } { v = x; x = w; }
- */
+/* { v = x; x op= w; }   { x op= w; v = x; }   { v = x; x = w; } */
 static bool
-read_capture(const node *n, atomic_form *f)
+read_two(const node *one, const node *two, atomic_form *f)
 {
-    n = fc_only_statement(n);
-    if (n->kind == E_ASSIGN) {
-        const node *u = stripped(n->kid[1]);
-        if (!read_update(u, f))
-            return false;
-        f->capture = n->kid[0];
-        f->after = u->kind != E_INC || (u->bits & INC_PREFIX);
-        return true;
-    }
-    if (n->kind != S_BLOCK || n->count != 2)
-        return false;
-    const node *one = n->list[0], *two = n->list[1];
-    if (read_update(one, f) && is_copy_of(two, f->target)) {
+    if (read_change(one, f) && is_copy_of(two, f->target)) {
         f->capture = two->kid[0];
         f->after = true;
         return true;
     }
-    *f = (atomic_form){0};
     if (one->kind != E_ASSIGN)
         return false;
-    if (read_update(two, f) && is_copy_of(one, f->target)) {
+    if (read_change(two, f) && is_copy_of(one, f->target)) {
         f->capture = one->kid[0];
         return true;
     }
@@ -176,10 +215,57 @@ read_capture(const node *n, atomic_form *f)
     return true;
 }
 
+/* if (x == e) { x = d; } else { v = x; }, with the condition given */
+static bool
+read_exchange(const node *condition, const node *n, atomic_form *f)
+{
+    const node *set = fc_only_statement(n->kid[1]), *other = n->kid[2] ? fc_only_statement(n->kid[2]) : NULL;
+    if (set->kind != E_ASSIGN || !read_comparison(condition, set->kid[0], set->kid[1], f) || f->op != RG_RMW_CAS)
+        return false;
+    if (other) {
+        f->capture = other->kid[0];
+        f->unequal = true;
+    }
+    return !other || is_copy_of(other, f->target);
+}
+
+/* v = x++; v = x op= w; v = x = x op w; and two statements; { r = x == e; if (r) ... } */
+static bool
+read_capture(const node *n, atomic_form *f)
+{
+    *f = (atomic_form){0};
+    n = fc_only_statement(n);
+    if (n->kind == E_ASSIGN) {
+        const node *u = stripped(n->kid[1]);
+        if (!read_change(u, f))
+            return false;
+        f->capture = n->kid[0];
+        f->after = u->kind != E_INC || (u->bits & INC_PREFIX);
+        return true;
+    }
+    if (n->kind == S_IF)
+        return read_exchange(n->kid[0], n, f);
+    if (n->kind != S_BLOCK || n->count != 2)
+        return false;
+    const node *one = fc_only_statement(n->list[0]), *two = fc_only_statement(n->list[1]);
+    if (read_two(one, two, f))
+        return true;
+    *f = (atomic_form){0};
+    if (one->kind != E_ASSIGN || two->kind != S_IF || !same_tree(stripped(two->kid[0]), one->kid[0]))
+        return false;
+    f->result = one->kid[0];
+    return read_exchange(one->kid[1], two, f);
+}
+
+bool
+fc_update_form_read(const node *n, atomic_form *f)
+{
+    return read_change(fc_only_statement(n), f) && f->op <= RG_RMW_XOR;
+}
+
 bool
 fc_atomic_form_read(const node *n, atomic_form *f)
 {
-    *f = (atomic_form){0};
     const node *s = fc_only_statement(n->kid[0]);
     switch (n->directive->kind) {
     case OMP_ATOMIC_UPDATE:
@@ -189,11 +275,14 @@ fc_atomic_form_read(const node *n, atomic_form *f)
     case OMP_ATOMIC_COMPARE:
         return read_compare(n->kid[0], f);
     case OMP_ATOMIC_WRITE:
+    case OMP_ATOMIC_READ:
+        *f = (atomic_form){.op = RG_RMW_EXCHANGE};
         if (s->kind != E_ASSIGN)
             return false;
-        f->target = s->kid[0];
-        f->operand = s->kid[1];
-        f->op = RG_RMW_EXCHANGE;
+        bool reads = n->directive->kind == OMP_ATOMIC_READ;
+        f->target = reads ? stripped(s->kid[1]) : s->kid[0];
+        f->operand = reads ? NULL : s->kid[1];
+        f->capture = reads ? s->kid[0] : NULL;
         return true;
     default:
         return false;
@@ -202,8 +291,8 @@ fc_atomic_form_read(const node *n, atomic_form *f)
 
 /* -- generating
  * ------------------------------------------------------------------------------------ */
-static rg_value
-combine(gen *g, rg_rmw op, rg_value old, rg_value v)
+rg_value
+fc_combine(gen *g, rg_rmw op, rg_value old, rg_value v)
 {
     static const rg_op ops[] = {
         [RG_RMW_ADD] = RG_OP_ADD, [RG_RMW_MIN] = RG_OP_MIN, [RG_RMW_MAX] = RG_OP_MAX,
@@ -215,29 +304,74 @@ combine(gen *g, rg_rmw op, rg_value old, rg_value v)
 static rg_value
 operand_of(gen *g, const atomic_form *f, rg_dtype d)
 {
-    rg_value v;
-    if (f->operand)
-        v = fc_convert(g, d, fc_scalar(g, f->operand));
-    else
-        v = fc_is_float_dtype(d) ? rg_build_float(g->b, d, 1) : fc_int_value(g, d, 1);
+    rg_value v, one = fc_is_float_dtype(d) ? rg_build_float(g->b, d, 1) : fc_int_value(g, d, 1);
+    v = f->operand ? fc_convert(g, d, fc_scalar(g, f->operand)) : one;
+    if (f->inverse)
+        return rg_build_2(g->b, RG_OP_DIV, one, v);
     return f->negative ? rg_build_1(g->b, RG_OP_NEG, v) : v;
 }
 
+/* What the target becomes; y: the operand, in its own type. */
+static rg_value
+changed(gen *g, const atomic_form *f, rg_dtype kept, rg_value old, rg_value y)
+{
+    bool shift = f->by == RG_OP_SHL || f->by == RG_OP_SHR;
+    rg_dtype own = rg_value_type(y).dtype, computed = fc_common_dtype(kept, own);
+    if (shift)
+        computed = fc_promoted(f->reversed ? own : kept);
+    rg_value x = fc_convert(g, computed, old);
+    y = fc_convert(g, computed, y);
+    return fc_convert(g, kept, fc_arithmetic(g, f->by, f->reversed ? y : x, f->reversed ? x : y));
+}
+
+/* Computed from what is there and exchanged for it, until it still was. Returns what was there then. */
+static rg_value
+try_update(gen *g, const atomic_form *f, const leaf *l, const rg_value *index, rg_value y)
+{
+    rg_var seen = rg_build_var(g->b, rg_str_of("seen"), (rg_type){l->dtype, 0});
+    rg_build_set(g->b, seen, rg_build_load_atomic(g->b, l->value, l->rank, index));
+    rg_label loop = rg_build_loop(g->b);
+    rg_value old = rg_build_get(g->b, seen);
+    rg_value found = rg_build_rmw(g->b, RG_PRIMAL, RG_RMW_CAS, true, l->value, l->rank, index, changed(g, f, l->dtype, old, y), old);
+    rg_build_set(g->b, seen, found);
+    rg_build_leave_if(g->b, rg_build_2(g->b, RG_OP_EQ, found, old), loop);
+    rg_build_end(g->b);
+    return rg_build_get(g->b, seen);
+}
+
 static void
-buffer_atomic(gen *g, const node *n, const atomic_form *f, const place *p)
+keep(gen *g, const node *variable, rg_value v)
+{
+    place to = fc_lvalue(g, variable);
+    fc_store_scalar(g, &to, fc_convert(g, to.type->dtype, v), variable);
+}
+
+void
+fc_atomic_update(gen *g, const node *n, const atomic_form *f, const place *p)
 {
     const leaf *l = &p->object->leaves[p->leaf];
-    rg_value index[MAX_AXES];
-    rg_value v = operand_of(g, f, l->dtype);
+    rg_value index[MAX_AXES], old, v;
     rg_value compare = f->compare ? fc_convert(g, l->dtype, fc_scalar(g, f->compare)) : NULL;
-    fc_at_node(g, n->kid[0]);
+    v = f->tried ? fc_scalar(g, f->operand) : operand_of(g, f, l->dtype);
+    fc_at_node(g, n);
     fc_whole_indices(g, p, l->rank, index);
-    rg_value old = rg_build_rmw(g->b, RG_PRIMAL, f->op, true, l->value, l->rank, index, v, compare);
-    if (!f->capture)
-        return;
-    place to = fc_lvalue(g, f->capture);
-    rg_value kept = f->after ? combine(g, f->op, old, v) : old;
-    fc_store_scalar(g, &to, fc_convert(g, to.type->dtype, kept), f->capture);
+    if (f->tried)
+        old = try_update(g, f, l, index, v);
+    else
+        old = rg_build_rmw(g->b, RG_PRIMAL, f->op, true, l->value, l->rank, index, v, compare);
+    rg_value equal = f->compare ? rg_build_2(g->b, RG_OP_EQ, old, compare) : NULL, kept = old;
+    if (f->after && f->tried)
+        kept = changed(g, f, l->dtype, old, v);
+    else if (f->after)
+        kept = equal ? rg_build_3(g->b, RG_OP_SELECT, equal, v, old) : fc_combine(g, f->op, old, v);
+    if (f->result)
+        keep(g, f->result, equal);
+    if (f->unequal)
+        rg_build_if(g->b, rg_build_1(g->b, RG_OP_NOT, equal));
+    if (f->capture)
+        keep(g, f->capture, kept);
+    if (f->unequal)
+        rg_build_end(g->b);
 }
 
 void
@@ -260,7 +394,7 @@ fc_atomic_stmt(gen *g, const node *n)
     if ((p.object->read_only || p.object->constant) && !fc_may_write(g, &p, f.target))
         return;
     if (p.object->kind == OBJECT_BUFFER)
-        buffer_atomic(g, n, &f, &p);
+        fc_atomic_update(g, n->kid[0], &f, &p);
     else if (p.object->kind == OBJECT_LOCAL && !p.object->shared)
         fc_stmt(g, n->kid[0]); /* a reduction's own copy, or the thread's own variable */
     else

@@ -39,6 +39,14 @@ typedef enum object_kind {
     OBJECT_FUNCTION /* what a pointer to `function` points to */
 } object_kind;
 
+/* What a parallel loop does with an array of which it may only update elements, by one operation. */
+typedef struct loop_updates {
+    uint32_t loop; /* its number; of another one: nothing so far */
+    bool some;     /* updates; false: it reads the array */
+    bool declared; /* by a reduction clause */
+    rg_rmw op;
+} loop_updates;
+
 typedef struct object {
     uint32_t number; /* in the order of making */
     object_kind kind;
@@ -49,6 +57,7 @@ typedef struct object {
     bool allocated; /* by malloc or calloc */
     bool team;     /* made in a parallel region: each of its threads has one */
     bool read_only; /* an array of the kernel in a function whose derivative is taken */
+    loop_updates updated;
     uint32_t nleaves;
     leaf *leaves;
     struct pointer_var **pointers; /* a struct's pointer fields; NULL: they cannot be followed */
@@ -138,6 +147,7 @@ typedef struct gen {
     rg_builder *b;
     uint32_t objects; /* made so far */
     bool in_thread;   /* inside a parallel loop */
+    uint32_t loop;    /* the number of that */
     bool atomic_read; /* inside an `omp atomic read` */
     bool dead;        /* what follows in this block is never reached: a test that is known jumped over it */
     rg_place at;      /* what is generated now: errors without a place are there */
@@ -198,6 +208,8 @@ value fc_load(gen *g, const place *p);
 /* scalars of a leaf under n indices; the place of one of them below p */
 uint32_t fc_elements_below(const leaf *l, uint32_t n);
 place fc_place_below(gen *g, const leaf *l, const place *p, uint32_t flat);
+/* Whether each thread of the team, between which the loop around is shared, has an object of its own. */
+bool fc_is_teams(const gen *g, const object *o);
 /* says so if p must not be written here; leaf `which` of it then may be */
 bool fc_may_write(gen *g, const place *p, const node *n);
 /* says so if storing a whole struct at p would lose fields of the caller's */
@@ -338,18 +350,20 @@ void fc_sized_allocation(gen *g, const call_path *p, const node *cast, const cha
 /* the array of a declaration, or of a call of malloc, in what is generated now; NULL: none was made */
 object *fc_sized_object(const gen *g, const void *what);
 
-/* -- omp.c, atomic.c
+/* -- omp.c, atomic.c, reduction.c, omp_call.c
  * -------------------------------------------------------------------------------- */
 void fc_omp_stmt(gen *g, const node *n);
 void fc_atomic_stmt(gen *g, const node *n);
-/* The directive of a region's loop with what follows for the variables of the region's thread (team.c);
- * NULL after errors. */
-omp *fc_team_loop(gen *g, const node *n);
-/* Whether an expression is made of the number of a thread. */
+/* A statement of a thread that updates an element of an array as a reduction does. false: it is none. */
+bool fc_array_update(gen *g, const node *n);
+/* A thread reads the array: says so if it is being reduced. */
+void fc_array_read(gen *g, object *o);
+/* Whether an expression asks for the number of a thread, and whether it is made of such. */
+bool fc_is_number_call(const node *n);
 bool fc_has_number(const gen *g, const node *n);
 /* Functions of omp.h; false: it is none of them. */
 bool fc_omp_call(gen *g, const node *n, value *out);
-/* Whether a kernel-level array must be seen by all threads. */
+/* Whether a kernel-level variable must be memory that all threads see. */
 bool fc_needs_temp(const decl *fn, const decl *d);
 
 /* -- kernel.c

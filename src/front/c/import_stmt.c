@@ -109,10 +109,6 @@ import_label(unit *u, CXCursor c, cursors *kids)
     node *n = fc_node_new(u, S_OMP, c);
     n->directive = u->directives.at[number];
     n->directive->place.file = n->place.file;
-    for (uint32_t i = 0; i < n->directive->reductions.count; i++)
-        n->directive->reductions.at[i].place.file = n->place.file;
-    for (uint32_t i = 0; i < n->directive->privates.count; i++)
-        n->directive->privates.at[i].place.file = n->place.file;
     n->place = n->directive->place;
     n->kid[0] = inner;
     return n->directive->kind == OMP_CRITICAL && !n->directive->error ? fc_critical_updates(u->arena, n) : n;

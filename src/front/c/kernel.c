@@ -1,6 +1,6 @@
 /* Kernels: parameters, extents, results, and the entry points of the front end.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "front/c/gen.h"
+#include "front/c/omp.h"
 
 #include "analysis/races.h"
 #include "ir/ir.h"
@@ -243,10 +243,13 @@ static void
 hoist_tree(hoisting h, const node *n)
 {
     for (; n; n = n->kid[0]) {
-        h.in_thread |= n->kind == S_OMP && fc_omp_is_loop(n->directive);
+        if (n->kind == S_OMP && fc_omp_is_loop(n->directive)) {
+            if (!h.in_thread && !seen_before(h.g, n->directive, false))
+                fc_last_hoist(h.g, n);
+            h.in_thread = true;
+        }
         bool function = n->kind == E_CALL || (n->kind == E_REF && n->decl->kind == DECL_FUNCTION);
-        if (n->kind == E_CALL && n->decl && strcmp(n->decl->name, "omp_get_thread_num") == 0)
-            h.g->numbers = true;
+        h.g->numbers |= fc_is_number_call(n);
         if (function && n->decl && n->decl->body)
             hoist_function(&h, n->decl, n->kind == E_CALL ? n : NULL);
         hoist_sized(&h, n);

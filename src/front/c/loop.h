@@ -21,18 +21,6 @@ bool fc_loop_form_read(const node *n, loop_form *f);
 void fc_loop_bounds(gen *g, const loop_form *f, rg_value *lo, rg_value *hi);
 rg_value fc_loop_count(gen *g, const loop_form *f, rg_value lo, rg_value hi, rg_value by);
 
-/* The parts of an atomic statement (atomic.c). */
-typedef struct atomic_form {
-    const node *target;
-    rg_rmw op;
-    const node *operand; /* NULL: 1 */
-    bool negative;       /* the operand is subtracted */
-    const node *compare; /* CAS: what the target must equal */
-    const node *capture; /* the variable that receives the old or new value */
-    bool after;          /* the new one */
-} atomic_form;
-bool fc_atomic_form_read(const node *n, atomic_form *f);
-
 /* Shows the counter's name on the loop's index. */
 void fc_name_index(gen *g, rg_value index, const decl *counter);
 void fc_bind_counter(gen *g, decl *d, rg_value v);

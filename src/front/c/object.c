@@ -389,6 +389,7 @@ rg_value
 fc_load_leaf(gen *g, const place *p, uint32_t which)
 {
     const leaf *l = &p->object->leaves[p->leaf + which];
+    fc_array_read(g, p->object);
     if (l->use) {
         l->use->read = true;
         if (l->use->formatted)
@@ -446,6 +447,13 @@ store_array(gen *g, leaf *l, object_kind kind, const place *p, rg_value array)
     }
 }
 
+bool
+fc_is_teams(const gen *g, const object *o)
+{
+    return g->team_loop && o->shared && !o->param && (o->team || !g->regions) &&
+           (o->kind == OBJECT_LOCAL || o->kind == OBJECT_BUFFER);
+}
+
 /* Variables of kernel level are read-only in threads. */
 bool
 fc_may_write(gen *g, const place *p, const node *n)
@@ -460,9 +468,12 @@ fc_may_write(gen *g, const place *p, const node *n)
         fc_fail(g, ERR_CONST_WRITE, n->place, p->object->name);
         return false;
     }
-    bool teams = g->team_loop && p->object->shared && !p->object->param && (p->object->team || !g->regions);
-    if (teams && (p->object->kind == OBJECT_LOCAL || p->object->kind == OBJECT_BUFFER)) {
+    if (fc_is_teams(g, p->object)) {
         fc_fail(g, ERR_OMP_TEAM, n->place, p->object->name);
+        return false;
+    }
+    if (g->in_thread && p->object->updated.declared && p->object->updated.loop == g->loop) {
+        fc_fail(g, ERR_OMP_REDUCED, n->place, p->object->name);
         return false;
     }
     if (p->object->kind == OBJECT_LOCAL && p->object->shared && g->in_thread) {

@@ -1,243 +1,5 @@
 /* OpenMP directives. SPDX-License-Identifier: Apache-2.0 */
-#include "front/c/loop.h"
-
-/* -- variables named in clauses
- * -------------------------------------------------------------------- */
-typedef struct name_search {
-    const char *name;
-    decl *found;
-    const node *body;
-} name_search;
-
-static bool
-declares(const node *n, void *user)
-{
-    for (uint32_t i = 0; n->kind == S_DECL && i < n->count; i++) {
-        if (n->list[i]->decl == user)
-            return false;
-    }
-    return true;
-}
-
-static bool
-see_name(const node *n, void *user)
-{
-    name_search *s = user;
-    if (n->kind == E_REF && n->decl->kind != DECL_FUNCTION && strcmp(n->decl->name, s->name) == 0 &&
-        fc_node_walk(s->body, declares, n->decl)) {
-        s->found = n->decl;
-        return false;
-    }
-    return true;
-}
-
-/* NULL: the loop does not mention it. */
-static decl *
-named_in(const node *body, const char *name)
-{
-    name_search s = {.name = name, .body = body};
-    fc_node_walk(body, see_name, &s);
-    return s.found;
-}
-
-static bool
-has_other_name(const node *n, void *user)
-{
-    const char *name = user;
-    for (uint32_t i = 0; n->kind == S_DECL && i < n->count; i++) {
-        if (strcmp(n->list[i]->decl->name, name) == 0)
-            return false;
-    }
-    return n->kind != E_REF || strcmp(n->decl->name, name) != 0;
-}
-
-/* The names are taken from the directive's text, so they are looked for in what the function declares and mentions. */
-static bool
-check_names(gen *g, const omp *d, const omp_names *names)
-{
-    const decl *fn = g->frame->fn;
-    for (uint32_t i = 0; i < names->count; i++) {
-        const char *name = names->at[i].name;
-        bool found = !fc_node_walk(fn->body, has_other_name, (void *)name);
-        for (uint32_t k = 0; k < fn->nparams && !found; k++)
-            found = fn->params[k]->name && strcmp(fn->params[k]->name, name) == 0;
-        if (!found) {
-            fc_fail(g, ERR_OMP_NAME, d->place, name);
-            return false;
-        }
-    }
-    return true;
-}
-
-typedef struct rebound {
-    decl *variable;
-    object *object;
-    pointer_var *pointer;
-    bool numbered;
-} rebound;
-
-typedef list(rebound) rebounds;
-
-/* Private copies, in the region just opened. */
-static void
-make_private(gen *g, const omp *d, const node *body, rebounds *undo)
-{
-    for (uint32_t i = 0; i < d->privates.count; i++) {
-        decl *v = named_in(body, d->privates.at[i].name);
-        front_error error;
-        if (!v || fc_variable_problem(v->type, &error))
-            continue;
-        list_push(g->arena, undo, ((rebound){v, v->object, v->pointer, v->numbered}));
-        v->numbered &= d->privates.at[i].first;
-        if (v->type->kind == TYPE_POINTER) {
-            bool first = d->privates.at[i].first && v->pointer;
-            place outer = first ? fc_pointer_read(g, v, body) : (place){0};
-            fc_pointer_private(g, v, body, first ? &outer : NULL);
-            continue;
-        }
-        object *outer = v->object;
-        v->object = fc_object_local(g, v->name, v->type);
-        if (d->privates.at[i].first && outer) {
-            place from = fc_place_of(outer), to = fc_place_of(v->object);
-            value copy = fc_load(g, &from);
-            fc_store(g, &to, &copy, body);
-        }
-    }
-}
-
-static void
-restore(rebounds *undo)
-{
-    while (undo->n) {
-        rebound r = list_pop(undo);
-        r.variable->object = r.object;
-        r.variable->pointer = r.pointer;
-        r.variable->numbered = r.numbered;
-    }
-}
-
-/* -- atomic updates of kernel-level scalars are reductions
- * ------------------------------------------ */
-typedef struct shared_sum {
-    decl *variable;
-    rg_rmw op;
-    bool other_use;
-} shared_sum;
-
-typedef struct shared_sums {
-    arena *arena;
-    list(shared_sum) found;
-} shared_sums;
-
-static shared_sum *
-sum_of(shared_sums *all, const decl *d)
-{
-    for (size_t i = 0; i < all->found.n; i++) {
-        if (all->found.at[i].variable == d)
-            return &all->found.at[i];
-    }
-    return NULL;
-}
-
-static bool
-is_shared_scalar(const decl *d)
-{
-    return d && d->object && d->object->kind == OBJECT_LOCAL && d->object->shared &&
-           d->type->kind == TYPE_SCALAR;
-}
-
-static bool
-see_atomic(const node *n, void *user)
-{
-    atomic_form f;
-    shared_sums *all = user;
-    if (n->kind != S_OMP || n->directive->kind < OMP_ATOMIC_UPDATE ||
-        n->directive->kind > OMP_ATOMIC_COMPARE)
-        return true;
-    if (!fc_atomic_form_read(n, &f) || f.capture || f.target->kind != E_REF ||
-        !is_shared_scalar(f.target->decl) || f.op > RG_RMW_XOR)
-        return true;
-    shared_sum *s = sum_of(all, f.target->decl);
-    if (!s)
-        list_push(all->arena, &all->found, ((shared_sum){f.target->decl, f.op, false}));
-    else if (s->op != f.op)
-        s->other_use = true;
-    return true;
-}
-
-typedef struct mention_count {
-    const decl *variable;
-    unsigned all, atomic;
-} mention_count;
-
-static bool
-count_mention(const node *n, void *user)
-{
-    mention_count *m = user;
-    m->all += n->kind == E_REF && n->decl == m->variable;
-    return true;
-}
-
-static bool
-count_atomic(const node *n, void *user)
-{
-    mention_count *m = user;
-    atomic_form f;
-    if (n->kind == S_OMP && n->directive->kind >= OMP_ATOMIC_UPDATE &&
-        n->directive->kind <= OMP_ATOMIC_COMPARE && fc_atomic_form_read(n, &f) &&
-        f.target->kind == E_REF && f.target->decl == m->variable) {
-        mention_count inner = {.variable = m->variable};
-        fc_node_walk(n->kid[0], count_mention, &inner);
-        m->atomic += inner.all;
-    }
-    return true;
-}
-
-/* Sums that are only ever added to atomically may be reduced. */
-static void
-reduce_atomics(gen *g, const node *body, rebounds *undo)
-{
-    shared_sums sums = {.arena = g->arena};
-    fc_node_walk(body, see_atomic, &sums);
-    for (size_t i = 0; i < sums.found.n; i++) {
-        shared_sum *s = &sums.found.at[i];
-        mention_count m = {.variable = s->variable};
-        fc_node_walk(body, count_mention, &m);
-        fc_node_walk(body, count_atomic, &m);
-        if (s->other_use || m.all != m.atomic)
-            continue;
-        rg_build_reduce(g->b, s->variable->object->leaves[0].var, s->op);
-        list_push(g->arena, undo,
-                  ((rebound){s->variable, s->variable->object, s->variable->pointer, s->variable->numbered}));
-        object *own = arena_one(g->arena, object);
-        *own = *s->variable->object;
-        own->shared = false;
-        s->variable->object = own;
-    }
-}
-
-static void
-make_reductions(gen *g, const omp *d, const node *body, rebounds *undo)
-{
-    for (uint32_t i = 0; i < d->reductions.count; i++) {
-        const omp_name *r = &d->reductions.at[i];
-        decl *v = named_in(body, r->name);
-        if (!v)
-            continue;
-        if (!v->object || v->type->kind != TYPE_SCALAR || v->object->kind != OBJECT_LOCAL) {
-            if (v->object && v->object->kind == OBJECT_VALUE && v->type->kind == TYPE_SCALAR)
-                continue; /* never written: nothing to combine */
-            fc_fail(g, ERR_OMP_REDUCTION, d->place, r->name);
-            continue;
-        }
-        rg_build_reduce(g->b, v->object->leaves[0].var, r->op);
-        list_push(g->arena, undo, ((rebound){v, v->object, v->pointer, v->numbered}));
-        object *own = arena_one(g->arena, object);
-        *own = *v->object;
-        own->shared = false;
-        v->object = own;
-    }
-}
+#include "front/c/omp.h"
 
 /* -- the loops
  * ------------------------------------------------------------------------------------- */
@@ -317,7 +79,7 @@ bind_counters(gen *g, nest *t, const rg_value *index, rebounds *undo)
             rg_value way = rg_build_2(g->b, RG_OP_MUL, fc_convert(g, f->compare, v), t->by[k]);
             v = rg_build_2(g->b, f->down ? RG_OP_SUB : RG_OP_ADD, t->first[k], way);
         }
-        list_push(g->arena, undo, ((rebound){f->counter, f->counter->object, NULL, f->counter->numbered}));
+        fc_rebind(g, f->counter, f->counter->object, undo);
         fc_bind_counter(g, f->counter, v);
         f->counter->numbered = false;
         fc_name_index(g, index[k], f->counter);
@@ -326,11 +88,11 @@ bind_counters(gen *g, nest *t, const rg_value *index, rebounds *undo)
 
 /* Counters that are declared before the loops, as loops that are not parallel leave them. */
 static void
-leave_counters(gen *g, const nest *t)
+leave_counters(gen *g, const nest *t, const omp *d)
 {
     for (uint32_t k = 0; k < t->rank; k++) {
         const loop_form *f = &t->form[k];
-        if (!f->counter->object)
+        if (!f->counter->object || !(d->simd || fc_name_of(&d->lasts, f->counter)))
             continue;
         rg_value end = rg_build_2(g->b, RG_OP_MAX, t->lo[k], t->hi[k]);
         if (t->by[k]) {
@@ -340,6 +102,18 @@ leave_counters(gen *g, const nest *t)
         place p = fc_place_of(f->counter->object);
         fc_store_scalar(g, &p, fc_convert(g, f->counter->type->dtype, end), t->body);
     }
+}
+
+static rg_value
+is_last_iteration(gen *g, const nest *t, const rg_value *index)
+{
+    rg_value all = NULL;
+    for (uint32_t k = 0; k < t->rank; k++) {
+        rg_value last = rg_build_2(g->b, RG_OP_SUB, t->hi[k], fc_int_value(g, rg_value_type(t->hi[k]).dtype, 1));
+        rg_value here = rg_build_2(g->b, RG_OP_EQ, index[k], last);
+        all = all ? rg_build_2(g->b, RG_OP_AND, all, here) : here;
+    }
+    return all;
 }
 
 static void
@@ -353,48 +127,55 @@ parallel_for(gen *g, const node *n, const omp *d)
         return;
     read_domain(g, &t);
     fc_pointers_enter_thread(g, n->kid[0], &pointers);
+    fc_reductions_begin(g, d, t.body);
+    fc_last_begin(g, d, t.body);
     rg_build_at(g->b, n->kid[0]->place);
     rg_build_parallel(g->b, t.rank, t.lo, t.hi, index);
-    make_reductions(g, d, t.body, &undo);
-    reduce_atomics(g, t.body, &undo);
+    g->loop++;
     g->in_thread = true;
-    make_private(g, d, t.body, &undo);
+    fc_make_reductions(g, d, t.body, &undo);
+    fc_make_private(g, d, t.body, false, &undo);
     bind_counters(g, &t, index, &undo);
     rg_label on_break = g->on_break, on_continue = g->on_continue;
     g->on_break = g->on_continue = 0;
     g->frame->in_thread = true;
     g->team_loop = d->kind == OMP_FOR;
     fc_loop_body(g, t.body);
+    if (d->lasts.count)
+        fc_last_keep(g, d, t.body, is_last_iteration(g, &t, index));
+    fc_reductions_end(g, d, t.body);
     g->frame->in_thread = g->team_loop = false;
     g->on_break = on_break;
     g->on_continue = on_continue;
     g->in_thread = false;
     rg_build_end(g->b);
-    restore(&undo);
+    fc_restore(&undo);
     fc_pointers_leave_thread(&pointers);
-    if (d->simd)
-        leave_counters(g, &t);
+    fc_last_end(g, d, t.body);
+    leave_counters(g, &t, d);
 }
 
-/* Inside a thread a parallel loop is a serial one; private copies keep the outer variables as they
- * were. */
+/* Once, by a thread that is there: private copies keep the outer variables as they were. Inside a thread a parallel loop is a
+ * serial one. */
 static void
-serial_for(gen *g, const node *n)
+serial(gen *g, const node *n, const omp *d)
 {
     rebounds undo = {0};
-    make_private(g, n->directive, n->kid[0], &undo);
+    fc_make_private(g, d, n->kid[0], true, &undo);
+    fc_make_partials(g, d, n->kid[0], &undo);
     fc_stmt(g, n->kid[0]);
-    restore(&undo);
+    fc_combine_partials(g, d, n->kid[0], &undo);
+    fc_restore(&undo);
 }
 
 /* A team has one thread, which runs the region once. */
 static void
-region(gen *g, const node *n)
+region(gen *g, const node *n, const omp *d)
 {
     const node *outer = g->frame->region;
     g->frame->region = n;
     g->regions++;
-    serial_for(g, n);
+    serial(g, n, d);
     g->regions--;
     g->frame->region = outer;
 }
@@ -402,24 +183,25 @@ region(gen *g, const node *n)
 void
 fc_omp_stmt(gen *g, const node *n)
 {
-    omp *d = n->directive;
+    const omp *d = n->directive;
     if (d->error) {
         fc_fail(g, (front_error)d->error, d->place, d->what ? d->what : "");
         fc_stmt(g, n->kid[0]);
         return;
     }
-    if (!check_names(g, d, &d->reductions) || !check_names(g, d, &d->privates))
+    if (!fc_check_names(g, d))
         return;
+    d = fc_with_copies(g, n);
     switch (d->kind) {
     case OMP_PARALLEL_FOR:
     case OMP_FOR:
         if (g->in_thread)
-            serial_for(g, n);
+            serial(g, n, d);
         else
-            parallel_for(g, n, d->kind == OMP_FOR ? fc_team_loop(g, n) : d);
+            parallel_for(g, n, d->kind == OMP_FOR ? fc_team_loop(g, n, d) : d);
         break;
     case OMP_PARALLEL:
-        region(g, n);
+        region(g, n, d);
         break;
     case OMP_CRITICAL:
         if (g->in_thread)
@@ -427,9 +209,9 @@ fc_omp_stmt(gen *g, const node *n)
         else
             fc_stmt(g, n->kid[0]);
         break;
-    case OMP_SINGLE:
-    case OMP_SIMD:
-    case OMP_NO_EFFECT:
+    case OMP_BLOCK:
+        serial(g, n, d);
+        break;
     case OMP_OTHER:
         fc_stmt(g, n->kid[0]);
         break;
@@ -439,23 +221,13 @@ fc_omp_stmt(gen *g, const node *n)
     }
 }
 
-/* -- kernel-level arrays that threads see
+/* -- kernel-level variables that threads see
  * ----------------------------------------------------------- */
 typedef struct temp_search {
     const decl *array;
     bool threads; /* the function, or one that it calls, has a parallel loop */
     bool found;
 } temp_search;
-
-static bool
-is_private_in(const omp *d, const char *name)
-{
-    for (uint32_t i = 0; i < d->privates.count; i++) {
-        if (strcmp(d->privates.at[i].name, name) == 0)
-            return true;
-    }
-    return false;
-}
 
 /* direct: the array is subscripted on the spot. shared: inside a parallel loop. */
 static void
@@ -465,7 +237,7 @@ search_temp(temp_search *s, const node *n, bool shared, bool direct)
         if (n->kind == E_REF && n->decl == s->array)
             s->found |= shared;
         if (n->kind == S_OMP && fc_omp_is_loop(n->directive))
-            shared |= !is_private_in(n->directive, s->array->name);
+            shared |= !fc_name_of(&n->directive->privates, s->array);
         bool local_callee = n->kind == E_CALL && n->decl && !fc_function_has_parallel(n->decl);
         if (n->kind == E_DECAY && !direct && fc_lvalue_root(n->kid[0]) == s->array)
             s->found = true;
@@ -502,5 +274,5 @@ fc_needs_temp(const decl *fn, const decl *d)
     temp_search s = {.array = d, .threads = fc_function_has_parallel((decl *)fn)};
     if (has_axes(d->type))
         search_temp(&s, fn->body, false, false);
-    return s.found;
+    return s.found || fc_is_shared_atomic(fn, d);
 }

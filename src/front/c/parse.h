@@ -34,6 +34,9 @@ typedef list(omp *) omp_list;
  * that only the preprocessor can resolve are appended to `tail` as enumerators `__omp_collapse7`.
  */
 char *fc_pragma_rewrite(arena *a, const char *path, rg_str text, omp_list *list, const char **tail);
+/* directive.c: what one directive says, from its words without comments and line ends; `number`: its position in the list.
+ * false: it governs no statement and has no effect. */
+bool fc_directive_read(arena *a, rg_str words, omp *d, const char **tail, size_t number);
 
 /* -- parse.c
  * ------------------------------------------------------------------------------------------ */

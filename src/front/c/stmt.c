@@ -166,7 +166,8 @@ fc_stmt(gen *g, const node *n)
             fc_declare(g, n->list[i]->decl);
         break;
     case S_IF:
-        if_stmt(g, n);
+        if (!fc_array_update(g, n))
+            if_stmt(g, n);
         break;
     case S_FOR:
         fc_loop_for(g, n);
@@ -197,7 +198,8 @@ fc_stmt(gen *g, const node *n)
         fc_omp_stmt(g, n);
         break;
     default:
-        fc_effect(g, n);
+        if (!fc_array_update(g, n))
+            fc_effect(g, n);
         break;
     }
     if (n->kind != S_BLOCK && n->kind != S_IF)

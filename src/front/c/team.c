@@ -3,8 +3,9 @@
  * A team has one thread, which runs a region's statements once and whose `for` loops are parallel loops: what OpenMP
  * allows to every region. Its iterations share nothing but what all threads share. So a variable that belongs to the
  * team's thread, and that a loop writes, must be one that each iteration sets before it uses it, and that nobody reads
- * behind the loop (it is private to the iteration then), or one that is only added to (it is a reduction). */
-#include "front/c/loop.h"
+ * behind the loop (it is private to the iteration then), or one that is only added to (it is a reduction). What each iteration
+ * does with an array of the team's thread is seen where it does it (reduction.c). */
+#include "front/c/omp.h"
 
 /* -- whether each iteration sets a variable before it uses it
  * ----------------------------------------- */
@@ -182,24 +183,17 @@ count_mentions(const node *n, void *user)
 }
 
 static void
-see_update(updates *u, node *n)
+see_update(updates *u, const node *n)
 {
-    static const omp_kind kinds[] = {OMP_ATOMIC_UPDATE, OMP_ATOMIC_COMPARE};
-    for (size_t i = 0; n && i < countof(kinds); i++) {
-        omp directive = {.kind = kinds[i]};
-        node as = {.kind = S_OMP, .directive = &directive, .kid = {n}};
-        atomic_form f;
-        updates inner = {.variable = u->variable};
-        if (!fc_atomic_form_read(&as, &f) || f.target->kind != E_REF || f.target->decl != u->variable || f.capture ||
-            f.op > RG_RMW_XOR)
-            continue;
-        fc_node_walk(n, count_mentions, &inner);
-        u->updated += inner.mentions;
-        u->differ |= (u->op >= 0 && u->op != (int)f.op) || (f.operand && kinds[i] == OMP_ATOMIC_UPDATE &&
-                                                           fc_tree_mentions(f.operand, u->variable));
-        u->op = (int)f.op;
+    atomic_form f;
+    updates inner = {.variable = u->variable};
+    if (!n || n->kind == S_BLOCK || !fc_update_form_read(n, &f) || f.target->kind != E_REF || f.target->decl != u->variable)
         return;
-    }
+    fc_node_walk(n, count_mentions, &inner);
+    u->updated += inner.mentions;
+    u->differ |= (u->op >= 0 && u->op != (int)f.op) ||
+                 (f.operand && f.op != RG_RMW_MIN && f.op != RG_RMW_MAX && fc_tree_mentions(f.operand, u->variable));
+    u->op = (int)f.op;
 }
 
 /* Statements, where an update's value is not used. */
@@ -236,12 +230,12 @@ see_statements(const node *n, void *user)
     return true;
 }
 
-static bool
-is_only_updated(const node *body, const decl *d, rg_rmw *op)
+bool
+fc_is_only_updated(const node *body, const decl *d, rg_rmw *op)
 {
     updates u = {.variable = d, .op = -1};
     fc_node_walk(body, count_mentions, &u);
-    see_update(&u, (node *)body);
+    see_update(&u, body);
     fc_node_walk(body, see_statements, &u);
     *op = (rg_rmw)u.op;
     return u.op >= 0 && !u.differ && u.updated == u.mentions;
@@ -249,39 +243,15 @@ is_only_updated(const node *body, const decl *d, rg_rmw *op)
 
 /* -- what belongs to the team's thread
  * ---------------------------------------------------------------- */
-static bool
-is_not_declaration(const node *n, void *user)
-{
-    for (uint32_t i = 0; n->kind == S_DECL && i < n->count; i++)
-        if (n->list[i]->decl == user)
-            return false;
-    return true;
-}
-
-static bool
-is_declared_in(const node *tree, const decl *d)
-{
-    return !fc_node_walk(tree, is_not_declaration, (void *)d);
-}
-
-static bool
-is_named(const omp_names *names, const decl *d)
-{
-    for (uint32_t i = 0; i < names->count; i++)
-        if (strcmp(names->at[i].name, d->name) == 0)
-            return true;
-    return false;
-}
-
 /* Without a region around it in its function, a loop belongs to whoever calls that: all variables are the thread's. */
-static bool
-is_threads_own(gen *g, const decl *d)
+bool
+fc_is_threads_own(gen *g, const decl *d)
 {
     const node *region = g->frame->region;
     const omp *of = region ? region->directive : NULL;
     if (d->lasting || d->kind == DECL_FUNCTION)
         return false;
-    return !region || is_declared_in(region->kid[0], d) || is_named(&of->privates, d) || is_named(&of->reductions, d);
+    return !region || fc_is_declared_in(region->kid[0], d) || fc_name_of(&of->privates, d) || fc_name_of(&of->reductions, d);
 }
 
 typedef struct team_loop {
@@ -292,17 +262,6 @@ typedef struct team_loop {
     bool refused;
     list(decl *) seen;
 } team_loop;
-
-static void
-add_name(gen *g, omp_names *names, const decl *d, rg_rmw op, rg_place where)
-{
-    omp_name *all = arena_new_n(g->arena, omp_name, names->count + 1);
-    if (names->count)
-        memcpy(all, names->at, names->count * sizeof(*all));
-    all[names->count] = (omp_name){d->name, op, false, where};
-    names->at = all;
-    names->count++;
-}
 
 static bool
 is_counter(const team_loop *t, const decl *d)
@@ -347,16 +306,19 @@ see_variable(team_loop *t, decl *d)
     gen *g = t->g;
     rg_rmw op;
     const node *body = loop_body(t), *around = g->frame->region ? g->frame->region->kid[0] : g->frame->fn->body;
-    if (!is_threads_own(g, d) || is_declared_in(t->body, d) || is_counter(t, d) ||
-        is_named(&t->directive->privates, d) || is_named(&t->directive->reductions, d) || !fc_may_be_written(body, d))
+    const omp *of = t->directive;
+    if (!fc_is_threads_own(g, d) || fc_is_declared_in(t->body, d) || is_counter(t, d) || fc_name_of(&of->privates, d) ||
+        fc_name_of(&of->reductions, d) || fc_name_of(&of->lasts, d) || !fc_may_be_written(body, d))
         return;
+    if (d->type->kind == TYPE_ARRAY)
+        return; /* what is not an update is refused where it stands */
     bool simple = d->type->kind == TYPE_SCALAR || d->type->kind == TYPE_POINTER;
     if (simple && !fc_node_walk(body, is_not_address, d))
         simple = false;
-    if (simple && d->type->kind == TYPE_SCALAR && is_only_updated(body, d, &op))
-        add_name(g, &t->directive->reductions, d, op, t->directive->place);
+    if (simple && d->type->kind == TYPE_SCALAR && fc_is_only_updated(body, d, &op))
+        fc_add_name(g, &t->directive->reductions, (omp_name){.name = d->name, .op = op});
     else if (simple && is_set_first(body, d) && is_dead_behind(around, t->loop, d))
-        add_name(g, &t->directive->privates, d, RG_RMW_ADD, t->directive->place);
+        fc_add_name(g, &t->directive->privates, (omp_name){.name = d->name});
     else
         refuse(t, d);
 }
@@ -375,127 +337,13 @@ see_mention(const node *n, void *user)
     return true;
 }
 
-omp *
-fc_team_loop(gen *g, const node *n)
+const omp *
+fc_team_loop(gen *g, const node *n, const omp *d)
 {
     omp *own = arena_one(g->arena, omp);
-    *own = *n->directive;
+    *own = *d;
     team_loop t = {.g = g, .loop = n, .body = n->kid[0], .directive = own};
     fc_node_walk(n->kid[0], see_mention, &t);
     return t.refused ? NULL : own;
 }
 
-/* -- critical sections
- * --------------------------------------------------------------------------------- */
-static bool
-updates_one_value(const node *n, omp_kind *kind)
-{
-    static const omp_kind kinds[] = {OMP_ATOMIC_UPDATE, OMP_ATOMIC_COMPARE};
-    for (size_t i = 0; i < countof(kinds); i++) {
-        omp directive = {.kind = kinds[i]};
-        node as = {.kind = S_OMP, .directive = &directive, .kid = {(node *)n}};
-        atomic_form f;
-        *kind = kinds[i];
-        if (fc_atomic_form_read(&as, &f) && f.op <= RG_RMW_XOR)
-            return true;
-    }
-    return false;
-}
-
-node *
-fc_critical_updates(arena *a, node *n)
-{
-    node *body = n->kid[0];
-    uint32_t count = body->kind == S_BLOCK ? body->count : 1;
-    node **from = body->kind == S_BLOCK ? body->list : &n->kid[0];
-    node *block = arena_one(a, node);
-    *block = (node){.kind = S_BLOCK, .place = n->place, .count = count};
-    block->list = arena_new_n(a, node *, count + 1);
-    for (uint32_t i = 0; i < count; i++) {
-        omp_kind kind;
-        if (!updates_one_value(from[i], &kind))
-            return n;
-        node *update = arena_one(a, node);
-        *update = (node){.kind = S_OMP, .place = from[i]->place, .kid = {from[i]}};
-        update->directive = arena_one(a, omp);
-        *update->directive = (omp){.kind = kind, .place = n->place, .collapse = 1};
-        block->list[i] = update;
-    }
-    return block;
-}
-
-/* -- functions of omp.h
- * -------------------------------------------------------------------------------- */
-static bool
-number_call(const node *n)
-{
-    return n->kind == E_CALL && n->decl && strcmp(n->decl->name, "omp_get_thread_num") == 0;
-}
-
-static bool function_numbers(decl *fn);
-
-static bool
-is_not_number(const node *n, void *user)
-{
-    if (number_call(n) || (n->kind == E_REF && n->decl->numbered))
-        return false;
-    return n->kind != E_CALL || !n->decl || !function_numbers(n->decl);
-}
-
-static bool
-function_numbers(decl *fn)
-{
-    if (!fn->numbers) {
-        fn->numbers = 1; /* a cycle is an error elsewhere */
-        if (fn->body && !fc_node_walk(fn->body, is_not_number, NULL))
-            fn->numbers = 2;
-    }
-    return fn->numbers == 2;
-}
-
-bool
-fc_has_number(const gen *g, const node *n)
-{
-    return g->numbers && n && !fc_node_walk(n, is_not_number, NULL);
-}
-
-/* What a team of one thread answers. */
-static const struct {
-    const char *name;
-    int value;
-} answers[] = {
-    {"get_thread_num", 0},        {"get_num_threads", 1},       {"get_max_threads", 1}, {"get_num_procs", 1},
-    {"in_parallel", 0},           {"get_dynamic", 0},           {"get_nested", 0},      {"get_thread_limit", 1},
-    {"get_max_active_levels", 1}, {"get_level", 0},             {"get_active_level", 0}, {"get_team_size", 1},
-    {"get_ancestor_thread_num", 0}, {"get_num_teams", 1},       {"get_team_num", 0},    {"get_num_devices", 0},
-    {"is_initial_device", 1},     {"get_default_device", 0},    {"get_initial_device", 0}, {"in_final", 0},
-    {"get_cancellation", 0},      {"get_wtime", 0},             {"get_wtick", 1}};
-
-static const char *const without_effect[] = {"set_num_threads",       "set_dynamic",        "set_nested",
-                                             "set_schedule",          "set_default_device", "init_lock",
-                                             "set_max_active_levels", "destroy_lock"};
-
-bool
-fc_omp_call(gen *g, const node *n, value *out)
-{
-    const char *name = n->decl->name;
-    if (strncmp(name, "omp_", 4) != 0)
-        return false;
-    name += 4;
-    *out = fc_nothing(g, n->type);
-    for (size_t i = 0; i < countof(without_effect); i++)
-        if (strcmp(name, without_effect[i]) == 0)
-            return true;
-    if (g->in_thread && number_call(n)) {
-        fc_fail(g, ERR_OMP_NUMBER, n->place);
-        return true;
-    }
-    for (size_t i = 0; i < countof(answers) && n->type->kind == TYPE_SCALAR; i++) {
-        if (strcmp(name, answers[i].name) != 0)
-            continue;
-        out->scalar = fc_convert(g, n->type->dtype, fc_int_value(g, RG_I32, answers[i].value));
-        return true;
-    }
-    fc_fail(g, ERR_OMP_CALL, n->place, n->decl->name);
-    return true;
-}
