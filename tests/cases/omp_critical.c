@@ -14,7 +14,12 @@ omp_critical(int n, const int k[n], const double x[n], double bins[3], double mo
             squares += v;
         }
         #pragma omp critical (bins)
-        bins[k[i]] += v;
+        for (int j = 0; j < 2; j++) {
+            double w = v * j;
+            w *= x[i];
+            if (j)
+                bins[k[i]] += w;
+        }
         #pragma omp critical
         if (most[k[i]] < v)
             most[k[i]] = v;

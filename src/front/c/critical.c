@@ -48,6 +48,15 @@ block(section *s, const node *n)
     return copy;
 }
 
+/* Whether it assigns to a variable of the section's own. */
+static bool
+is_local(const section *s, const node *n)
+{
+    bool assigns = n->kind == E_ASSIGN || n->kind == E_COMPOUND || n->kind == E_INC;
+    const decl *d = assigns ? fc_lvalue_root(n->kid[0]) : NULL;
+    return d && fc_is_declared_in(s->whole, d);
+}
+
 /* The statement with its updates as atomic ones; NULL: it does something else. */
 static node *
 atomic_updates(section *s, node *n)
@@ -66,22 +75,30 @@ atomic_updates(section *s, node *n)
             return one_update(s, n);
         return with_kids(s, n, 1);
     default:
+        if (is_local(s, n))
+            return n;
         return fc_update_form_read(n, &f) ? one_update(s, n) : NULL;
     }
 }
 
 /* -- what is updated is not used otherwise
  * --------------------------------------------------------------------------- */
+/* The variable that a place is reached by; NULL: none. */
+static const decl *
+root_of(const node *n)
+{
+    while (n->kind != E_REF && n->kid[0])
+        n = n->kind == E_BINARY && n->kid[1]->type->kind == TYPE_POINTER ? n->kid[1] : n->kid[0];
+    return n->kind == E_REF ? n->decl : NULL;
+}
+
 static const decl *
 target_of(const node *update, rg_rmw *op)
 {
     atomic_form f;
     (void)fc_update_form_read(update, &f);
     *op = f.op;
-    const node *n = f.target;
-    while (n->kind != E_REF && n->kid[0])
-        n = n->kind == E_BINARY && n->kid[1]->type->kind == TYPE_POINTER ? n->kid[1] : n->kid[0];
-    return n->kind == E_REF ? n->decl : NULL;
+    return root_of(f.target);
 }
 
 typedef struct mentions {
@@ -130,9 +147,27 @@ is_apart(const section *s, size_t which)
     return d && mentions_in(s->whole, d) == updated;
 }
 
+/* One value, which a variable keeps as it was or as it becomes. */
+static node *
+capture(arena *a, node *n)
+{
+    node *as = arena_one(a, node);
+    atomic_form f;
+    *as = (node){.kind = S_OMP, .place = n->place, .kid = {n->kid[0]}};
+    as->directive = arena_one(a, omp);
+    *as->directive = (omp){.kind = OMP_ATOMIC_CAPTURE, .place = n->place, .collapse = 1};
+    if (!fc_atomic_form_read(as, &f) || f.op > RG_RMW_EXCHANGE)
+        return NULL;
+    const decl *d = root_of(f.target);
+    return d && root_of(f.capture) != d && (!f.operand || !mentions_in(f.operand, d)) && mentions_in(f.target, d) == 1 ? as : NULL;
+}
+
 node *
 fc_critical_updates(arena *a, node *n)
 {
+    node *captured = capture(a, n);
+    if (captured)
+        return captured;
     section s = {.arena = a, .place = n->place, .whole = n->kid[0]};
     node *with = atomic_updates(&s, n->kid[0]);
     bool apart = with != NULL;
