@@ -16,7 +16,7 @@ make_rk45(bench_problem *p, double scale)
     int n = bench_count(250 * scale);
     bench_int(p, "n", n);
     bench_real(p, "end", 10.0);
-    bench_real(p, "tolerance", 1e-7);
+    bench_real(p, "tolerance", scale < 0.1 ? 1e-4 : 1e-7);
     double *y = bench_array(p, "start", RG_F64, DIM * n, 0, 0.0, 1.0)->initial;
     for (int i = 0; i < n; i++, y += DIM) {
         y[0] = 0.8 + 0.6 * y[0];
