@@ -12,26 +12,28 @@ err_fields(int n, double x[n], double y[n], struct node a[n], struct open *o, st
 {
     x[0] = a[0].flag; // error: E0427
     a[0].flag = 1; // said above
-    x[0] = *a[0].p; // error: E0428
-    a[1].p = x; // said above
+    x[0] = *a[0].p;
+    a[1].p = x; // error: E0488
     x[0] = a[0].w; // error: E0448
     x[0] = a[0].u.i; // error: E0416
-    x[0] = a[0].list[1]->v; // error: E0429
+    x[0] = a[0].list[1]->v; // error: E0479
     a[0].z = 1; // error: E0417
     a[0] = a[1]; // error: E0459
     x[0] = o->data[3]; // error: E0447
-    x[0] = *s.p; // said above
+    x[0] = *s.p;
     struct node t = s;
-    x[0] = t.p[1]; // error: E0434
+    x[0] = t.p[1];
     struct pair two = {x, .n = 3}, many[2] = {{x, y}};
-    x[0] = many[1].p[0]; // error: E0428
+    x[0] = many[1].p[0]; // error: E0437
+    x[0] = many[1].q[0]; // error: E0437
     x[0] += first(&two) + *two.q; // error: E0437
     two.p = y; // error: E0462
     two.q = y; // error: E0462
     x[0] += two.p[1];
     struct pair unset;
     x[0] += first(&unset);
-    double **pp = &two.p; // error: E0429
+    double **pp = &two.p;
+    *pp = y; // error: E0462
     #pragma omp parallel for
     for (int i = 0; i < n; i++) {
         unset.p = x; // error: E0436

@@ -14,15 +14,15 @@ double missing(double x)
 }
 void fields(struct node *s, double x[4])
 {
-    x[0] = s->p[0]; // error: E0428
-    x[1] = s->p[1];
+    x[0] = s->next->v; // error: E0479
+    x[1] = s->next->v;
     for (int i = 0; i < 3; i++)
-        x[i] += s[1].p[i];
+        x[i] += s->next->v;
 }
 void pointers(struct node *s, double x[4])
 {
     const double *a, *b;
-    a = b = s->p + 1; // error: E0428
+    a = b = s->next->p + 1; // error: E0479
     a += 2;
     x[0] = a[0] + b[1];
     x[1] = *a++;

@@ -43,8 +43,8 @@ err_types(int n, float x[n])
     struct { int i; union { int u; float w; }; } o = {.u = 1};
     x[1] = o.w; // error: E0416
     x[2] = (double)(x[0] * 2.0L + a); // error: E0448
-    float *i[2]; // error: E0429
-    float **j = &x; // error: E0429
+    float *i[2];
+    x[3] = *i[1]; // error: E0434
     volatile struct list k = {1}; // error: E0417
     volatile struct pair l = {1, 2}; // error: E0417
     x[0] = once() + never + table[1] + given[0] + elsewhere + later[1] + defined + alias[0];

@@ -186,6 +186,8 @@ fc_same_elements(const ctype *x, const ctype *y)
         return x->dtype == y->dtype;
     case TYPE_STRUCT:
         return fc_same_record(x->rec, y->rec);
+    case TYPE_POINTER:
+        return fc_same_elements(x->elem, y->elem);
     case TYPE_ARRAY:
         return fc_same_elements(x->elem, y->elem) &&
                (x->length < 0 || y->length < 0 || x->length == y->length);

@@ -69,7 +69,7 @@ struct record {
     uint32_t nfields;
     field *fields;
     uint32_t leaves;   /* scalar fields, nested ones included; a field array counts once */
-    uint32_t pointers; /* pointer fields, nested ones included but for those in arrays */
+    uint32_t pointers; /* pointer fields, nested ones included; an array of them counts once */
     uint32_t size;     /* bytes */
 };
 

@@ -17,7 +17,7 @@ fc_bind_scalar(gen *g, decl *d, value v)
                      d->type->kind == TYPE_SCALAR ? v.scalar : v.leaves[i]);
     place whole = fc_place_of(d->object);
     if (v.pointers)
-        fc_fields_store(g, &whole, v.pointers, NULL);
+        fc_slots_store(g, &whole, v.pointers, NULL);
 }
 
 static bool

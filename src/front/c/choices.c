@@ -44,6 +44,11 @@ fc_choices_of_variable(choices *c, const decl *d)
             return;
     }
     list_push(c->g->arena, &c->seen, d);
+    if (d->object && d->object->pointers) {
+        place whole = fc_place_of(d->object);
+        fc_slot_choices(c, &whole);
+        return;
+    }
     if (d->pointer && d->pointer->fixed)
         fc_choices_of_place(c, &d->pointer->at);
     c->null |= d->pointer && d->pointer->null;
@@ -53,6 +58,48 @@ fc_choices_of_variable(choices *c, const decl *d)
         fc_choices_of(c, d->init);
     for (size_t i = 0; i < d->assigned.n; i++)
         fc_choices_of(c, d->assigned.at[i]);
+}
+
+static bool form_of_lvalue(choices *c, const node *n, place *out);
+
+/* Where a pointer leads that always leads into one array. */
+static bool
+form_of_pointer(choices *c, const node *n, place *out)
+{
+    choices one = {.g = c->g};
+    while (n->kind == E_CAST)
+        n = n->kid[0];
+    switch (n->kind) {
+    case E_DECAY:
+        if (!form_of_lvalue(c, n->kid[0], out) || out->type->kind != TYPE_ARRAY)
+            return false;
+        *out = fc_place_element(c->g, out, NULL);
+        return true;
+    case E_REF:
+        if (!n->decl->pointer || !n->decl->pointer->fixed)
+            return false;
+        *out = n->decl->pointer->at;
+        return !out->object->choice && out->type;
+    case E_MEMBER:
+    case E_SUBSCRIPT:
+    case E_DEREF:
+        if (!form_of_lvalue(c, n, out))
+            return false;
+        fc_slot_choices(&one, out);
+        if (one.unknown || one.found.n != 1)
+            return false;
+        *out = one.found.at[0];
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool
+fc_form_of_pointer(gen *g, const node *n, place *out)
+{
+    choices c = {.g = g};
+    return form_of_pointer(&c, n, out);
 }
 
 /* The place of an lvalue as far as its form tells: indices count, their values do not. */
@@ -75,15 +122,8 @@ form_of_lvalue(choices *c, const node *n, place *out)
         *out = fc_place_member(out, (uint32_t)n->bits);
         return true;
     case E_DEREF:
-        if (n->kid[0]->kind != E_REF || !n->kid[0]->decl->pointer || !n->kid[0]->decl->pointer->fixed)
-            return false;
-        *out = n->kid[0]->decl->pointer->at;
-        return out->object->kind == OBJECT_LOCAL || out->object->kind == OBJECT_VALUE;
     case E_SUBSCRIPT:
-        if (n->kid[0]->kind != E_DECAY || !form_of_lvalue(c, n->kid[0]->kid[0], out))
-            return false;
-        *out = fc_place_element(c->g, out, NULL);
-        return true;
+        return form_of_pointer(c, n->kid[0], out);
     default:
         return false;
     }
@@ -124,20 +164,15 @@ add_lvalue_choices(choices *c, const node *n, bool decays)
     c->unknown |= inner.unknown;
 }
 
+/* of a pointer that an object holds */
 static void
-add_field_choices(choices *c, const node *n)
+add_slot_choices(choices *c, const node *n)
 {
     place p;
-    if (!form_of_lvalue(c, n->kid[0], &p) || p.type->kind != TYPE_STRUCT || p.n || !p.object->pointers) {
+    if (form_of_lvalue(c, n, &p) && p.type->kind == TYPE_POINTER)
+        fc_slot_choices(c, &p);
+    else
         c->unknown = true;
-        return;
-    }
-    const pointer_var *v = p.object->pointers[p.pointer + p.type->rec->fields[n->bits].pointer];
-    c->null |= v->nulls;
-    if (v->fixed && v->at.object)
-        fc_choices_of_place(c, &v->at);
-    else if (v->nchoices)
-        fc_choices_of_place(c, &v->choices[0]);
 }
 
 /* What a cast would look at as another type is refused where it is assigned. */
@@ -181,7 +216,9 @@ fc_choices_of(choices *c, const node *n)
         add_lvalue_choices(c, n->kid[0], false);
         break;
     case E_MEMBER:
-        add_field_choices(c, n);
+    case E_SUBSCRIPT:
+    case E_DEREF:
+        add_slot_choices(c, n);
         break;
     case E_CAST:
         if (fc_allocation(n)) {

@@ -415,13 +415,22 @@ fc_nowhere(gen *g, ctype *t)
     return p;
 }
 
+/* Whether a pointer is what an array or another object holds, and was not moved. */
+static bool
+is_fresh(const node *n)
+{
+    while (n->kind == E_CAST)
+        n = n->kid[0];
+    return n->kind == E_DECAY || n->kind == E_MEMBER || n->kind == E_SUBSCRIPT || n->kind == E_DEREF;
+}
+
 place
 fc_lvalue(gen *g, const node *n)
 {
     place p;
     switch (n->kind) {
     case E_REF: {
-        object *o = n->type && n->type->kind == TYPE_POINTER ? NULL : object_of(g, n);
+        object *o = n->type && n->type->kind == TYPE_POINTER ? n->decl->object : object_of(g, n);
         if (n->decl->refused)
             return fc_nowhere(g, n->type);
         if (o)
@@ -444,7 +453,7 @@ fc_lvalue(gen *g, const node *n)
         p = fc_pointed(g, &p, n);
         if (p.refused)
             return fc_nowhere(g, n->type);
-        bool walks = p.walks || n->kid[0]->kind != E_DECAY; /* a subscript of an array stays in it */
+        bool walks = p.walks || !is_fresh(n->kid[0]); /* a subscript of an array stays in it */
         p = fc_place_move(g, &p, index, n);
         p.walks &= walks;
         return p;

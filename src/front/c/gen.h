@@ -29,6 +29,7 @@ typedef struct leaf {
     rg_var var;            /* OBJECT_LOCAL */
     text_use *use;         /* of characters; else NULL */
     rg_value value;        /* OBJECT_BUFFER: the buffer; OBJECT_VALUE: a scalar or a table */
+    bool held;             /* OBJECT_BUFFER: a value, in a struct whose other fields are arrays */
 } leaf;
 
 typedef enum object_kind {
@@ -60,7 +61,7 @@ typedef struct object {
     loop_updates updated;
     uint32_t nleaves;
     leaf *leaves;
-    struct pointer_var **pointers; /* a struct's pointer fields; NULL: they cannot be followed */
+    struct slot **pointers; /* those in it; NULL: there are none, or they cannot be followed */
     const decl *param;             /* an array that the caller sees */
     decl *function;
     const char *text; /* of a string */
@@ -85,7 +86,7 @@ typedef struct value {
     ctype *type;
     rg_value scalar;
     rg_value *leaves; /* structs: scalars and local arrays */
-    place *pointers;  /* ... and pointer fields; NULL: none, or they cannot be followed. Without an object: unset */
+    place *pointers;  /* ... and pointers in them; NULL: none, or they cannot be followed. Without an object: unset */
     place at;         /* pointers */
 } value;
 
@@ -101,9 +102,38 @@ typedef struct pointer_var {
     place *choices;
     rg_var selector; /* with more than one */
     rg_var null;     /* NULL: it is never null */
-    bool nulls, read; /* a field was null somewhere; was read, so that what is known of it must stay */
     rg_var index[MAX_AXES];
 } pointer_var;
+
+/* Pointers that an object holds (slot.c). */
+typedef enum slot_kind {
+    SLOT_STORED, /* assigned by the kernel */
+    SLOT_FIXED,  /* each element is a target for good */
+    SLOT_ROWS    /* ... is a row of the target, under its subscripts */
+} slot_kind;
+
+typedef struct slot_target {
+    place at;         /* without an object: not assigned so far */
+    bool nulls, read; /* it was null somewhere; was read, so that what is known of it must stay */
+} slot_target;
+
+typedef struct slot {
+    const char *name;
+    ctype *type; /* the pointer's */
+    slot_kind kind;
+    bool shared, refused;
+    uint32_t rank;
+    int64_t dim[MAX_AXES];
+    uint32_t count; /* of targets: one for each element, or one for all */
+    slot_target *target;
+    object *null, *index[MAX_AXES]; /* SLOT_STORED: of each element */
+    /* One statement assigns all elements, and where they point follows from their subscript: formula[] of `subscript`. */
+    const node *filler; /* NULL: none assigned so far */
+    rg_value subscript, formula[MAX_AXES]; /* no subscript: not so */
+    bool formula_read;
+    rg_value first, first_index[MAX_AXES]; /* assigned on its own before: the element of this subscript, a constant */
+    bool first_read;
+} slot;
 
 /* The calls that lead to a function's body. */
 typedef struct call_path {
@@ -153,6 +183,7 @@ typedef struct gen {
     rg_place at;      /* what is generated now: errors without a place are there */
     object *null;     /* made when the first null pointer is seen */
     frame *frame;
+    struct census *census; /* of the kernel; NULL: of a library's functions */
     rg_label on_break, on_continue;
     map reported;             /* errors said, by number and place */
     map sized;                /* arrays of the kernel whose sizes the run knows, by place and way of calls */
@@ -248,17 +279,32 @@ void fc_pointer_declare(gen *g, decl *d, const node *init, const place *given);
 void fc_pointers_bind(gen *g, decl *fn, const value *args);
 /* A copy of a pointer variable for one thread; first: what it points to before, or NULL. */
 void fc_pointer_private(gen *g, decl *d, const node *body, const place *first);
-/* Pointer fields of structs: each points to one array, found when it is assigned. */
-void fc_field_pointers(gen *g, object *o);
-void fc_fields_of_value(gen *g, object *o, const place *pointers);
-place *fc_fields_load(gen *g, const place *p);
-void fc_fields_store(gen *g, const place *p, const place *pointers, const node *n);
-/* to NULL: null; declared: where the struct is */
-void fc_field_assign(gen *g, pointer_var *v, const place *to, const node *n, bool declared);
-/* one that the initialiser leaves out is null */
-void fc_field_default(gen *g, pointer_var *v, const node *init);
+/* -- slot.c
+ * -------------------------------------------------------------------------------------- */
+uint32_t fc_type_pointers(const ctype *t); /* slots of a type */
+/* Gives an object its slots, under `outer` axes before those of its type. */
+void fc_slots_new(gen *g, object *o, slot_kind kind, uint32_t outer, const int64_t *dims);
+/* ... with variables; extent: of the outer axes and those of the type, where the run knows them; else NULL */
+void fc_slots_stored(gen *g, object *o, uint32_t outer, const rg_value *extent);
+void fc_slots_of_value(gen *g, object *o, const place *pointers);
+/* p: the place of a pointer */
+place fc_slot_read(gen *g, const place *p, const node *n);
+/* to NULL: null; declared: where the object is */
+void fc_slot_assign(gen *g, const place *p, const place *to, const node *n, bool declared);
+/* rows.c: notes that the assignment n lets p point to `to`; false: after it was read by the formula of another one */
+bool fc_rows_assigned(gen *g, slot *s, const place *p, const place *to, const node *n);
+/* where the element p points; false: its indices are kept */
+bool fc_rows_read(gen *g, slot *s, const place *p, place *to, rg_place where);
+/* of a whole struct */
+place *fc_slots_load(gen *g, const place *p);
+void fc_slots_store(gen *g, const place *p, const place *pointers, const node *n);
+/* what an initialiser leaves out is null */
+void fc_slots_default(gen *g, object *o, const node *init);
 /* says why a field cannot be mentioned; false: it can */
 bool fc_field_refused(gen *g, const field *f, const node *n);
+
+/* -- pointer.c
+ * -------------------------------------------------------------------------------------- */
 /* assigns to the pointer variable or field that n names */
 void fc_pointer_store(gen *g, const node *n, const place *to);
 place fc_pointer_read(gen *g, const decl *d, const node *n);
@@ -365,6 +411,13 @@ bool fc_has_number(const gen *g, const node *n);
 bool fc_omp_call(gen *g, const node *n, value *out);
 /* Whether a kernel-level variable must be memory that all threads see. */
 bool fc_needs_temp(const decl *fn, const decl *d);
+
+/* -- param.c
+ * ------------------------------------------------------------------------------ */
+/* Parameters of a kernel, then the extents that they have; false after errors. */
+bool fc_declare_parameters(gen *g, decl *fn);
+/* In the body: those that it changes become variables. */
+void fc_open_parameters(gen *g, decl *fn);
 
 /* -- kernel.c
  * ------------------------------------------------------------------------------ */

@@ -67,15 +67,6 @@ type_name(unit *u, CXType t)
     return name;
 }
 
-/* Leaves of a type: its scalars, where an array counts as what it holds. */
-static uint32_t
-leaves_of(const ctype *t)
-{
-    while (t->kind == TYPE_ARRAY)
-        t = t->elem;
-    return t->kind == TYPE_STRUCT ? t->rec->leaves : 1;
-}
-
 /* The error for a field of this type; 0: kernels may have it. */
 static unsigned
 field_problem(const ctype *t)
@@ -83,12 +74,10 @@ field_problem(const ctype *t)
     if (t->is_volatile)
         return ERR_VOLATILE;
     switch (t->kind) {
-    case TYPE_POINTER:
-        return t->elem && t->elem->kind == TYPE_POINTER ? ERR_POINTER_POINTER : 0; /* NULL: a struct of this kind */
     case TYPE_ARRAY:
         if (t->length < 0)
             return ERR_FIELD_LENGTH;
-        return t->elem->kind == TYPE_POINTER ? ERR_POINTER_POINTER : field_problem(t->elem);
+        return field_problem(t->elem);
     case TYPE_BAD:
         return t->problem;
     default:
@@ -107,13 +96,8 @@ import_field(unit *u, record *r, field *f, CXCursor c)
     f->hidden = clang_Cursor_isBitField(c) ? ERR_BITFIELD : field_problem(f->type);
     if (f->hidden)
         return;
-    if (f->type->kind == TYPE_POINTER) {
-        r->pointers++;
-        return;
-    }
-    r->leaves += leaves_of(f->type);
-    if (f->type->kind == TYPE_STRUCT)
-        r->pointers += f->type->rec->pointers;
+    r->leaves += fc_type_leaves(f->type);
+    r->pointers += fc_type_pointers(f->type);
 }
 
 /* A record is imported once: its qualified types share what the plain one has. */

@@ -208,13 +208,13 @@ static bool
 put_pointer(sink *s, const part *to, const node *item)
 {
     gen *g = s->g;
-    if (!s->object->pointers || to->n)
-        return true;
-    pointer_var *v = s->object->pointers[to->pointer];
-    place at;
+    place at, p = {.object = s->object, .pointer = to->pointer, .n = to->n};
+    for (uint32_t i = 0; i < to->n; i++)
+        p.index[i] = fc_int_value(g, RG_I32, (int64_t)to->index[i]);
     if (item)
         at = fc_pointer(g, item);
-    fc_field_assign(g, v, item ? &at : NULL, item, true);
+    if (s->object->pointers)
+        fc_slot_assign(g, &p, item ? &at : NULL, item, true);
     return true;
 }
 
@@ -244,7 +244,7 @@ static bool fill_data(gen *g, object *o, const node *init, uint8_t ***data);
 static bool
 is_list_of_constants(gen *g, const object *o, const node *init)
 {
-    return init->kind == E_INIT && o->kind == OBJECT_LOCAL && o->nleaves == 1 &&
+    return init->kind == E_INIT && o->kind == OBJECT_LOCAL && o->nleaves == 1 && !o->pointers &&
            o->leaves[0].rank > 0 && fc_constant_initialiser(g, o->type, init);
 }
 
@@ -289,8 +289,8 @@ fc_init_object(gen *g, object *o, const node *init)
     }
     sink s = {.g = g, .object = o, .put = put_variable};
     init_whole(&s, init);
-    for (uint32_t i = 0; o->pointers && init->kind == E_INIT && i < o->type->rec->pointers; i++)
-        fc_field_default(g, o->pointers[i], init);
+    if (init->kind == E_INIT)
+        fc_slots_default(g, o, init);
 }
 
 /* -- constants

@@ -1,177 +1,9 @@
-/* Kernels: parameters, extents, results, and the entry points of the front end.
- * SPDX-License-Identifier: Apache-2.0 */
+/* Kernels: bodies, results, and the entry points of the front end. SPDX-License-Identifier: Apache-2.0 */
+#include "front/c/census.h"
 #include "front/c/omp.h"
 
 #include "analysis/races.h"
 #include "ir/ir.h"
-
-/* -- parameters
- * ------------------------------------------------------------------------------------ */
-static void
-scalar_parameter(gen *g, decl *d)
-{
-    object *o = fc_object_new(g, OBJECT_VALUE, d->name, d->type, 0, NULL);
-    o->constant = true;
-    for (uint32_t i = 0; i < o->nleaves; i++) {
-        leaf *l = &o->leaves[i];
-        if (l->rank == 0) {
-            l->value = rg_build_param_scalar(g->b, rg_str_of(l->name), l->dtype, d->place);
-            continue;
-        }
-        /* an array in a struct by value: one scalar for each element */
-        uint32_t count = 1;
-        for (uint32_t k = 0; k < l->rank; k++)
-            count *= (uint32_t)l->dim[k];
-        l->var = NULL;
-        rg_value *elements = arena_new_n(g->arena, rg_value, count + 1);
-        for (uint32_t e = 0; e < count; e++) {
-            const char *name = fc_format(g->arena, "%s.%u", l->name, e);
-            elements[e] = rg_build_param_scalar(g->b, rg_str_of(name), l->dtype, d->place);
-        }
-        l->value = (rg_value)(void *)elements; /* gathered once the body begins */
-    }
-    d->object = o;
-}
-
-static void
-array_parameter(gen *g, decl *d, uint32_t number)
-{
-    ctype *elem = d->type->elem;
-    int64_t outer[1] = {-1};
-    object *o = fc_object_new(g, OBJECT_BUFFER, d->name, elem, 1, outer);
-    o->constant = fc_is_deep_constant(elem);
-    o->param = d;
-    bool open = !d->nextents || !d->extents[0];
-    const ctype *t = elem;
-    uint32_t record_axes = 1;
-    for (; t->kind == TYPE_ARRAY; t = t->elem)
-        record_axes++;
-    for (uint32_t i = 0; i < o->nleaves; i++) {
-        leaf *l = &o->leaves[i];
-        rg_build_buffer b = {.name = rg_str_of(l->name), .dtype = l->dtype, .rank = l->rank};
-        b.flat = open && l->rank == 1 && t->kind != TYPE_STRUCT;
-        b.constant = o->constant;
-        b.place = d->place;
-        if (t->kind == TYPE_STRUCT) {
-            b.record = number + 1;
-            b.field_offset = l->offset;
-            b.record_size = t->rec->size;
-            b.inner_axes = l->rank - record_axes;
-        }
-        l->value = rg_build_param_buffer(g->b, &b);
-    }
-    place first = {.object = o, .type = elem, .n = 1};
-    d->object = NULL;
-    pointer_var *v = arena_one(g->arena, pointer_var);
-    *v = (pointer_var){.name = d->name, .fixed = true, .shared = true, .at = first};
-    d->pointer = v;
-}
-
-static bool
-declare_parameters(gen *g, decl *fn)
-{
-    bool ok = true;
-    for (uint32_t i = 0; i < fn->nparams; i++) {
-        decl *d = fn->params[i];
-        front_error error;
-        bool is_pointer = d->type->kind == TYPE_POINTER;
-        const ctype *t = is_pointer ? d->type->elem : d->type;
-        if (t->kind == TYPE_STRUCT && t->rec->pointers && !t->rec->leaves) {
-            fc_fail(g, ERR_PARAM_TYPE, d->place, d->name, d->type->name);
-            ok = false;
-        } else if (fc_type_problem(t, &error)) {
-            bool plain = error == ERR_TYPE || error == ERR_POINTER_POINTER;
-            if (plain)
-                fc_fail(g, ERR_PARAM_TYPE, d->place, d->name, d->type->name);
-            else
-                fc_fail(g, error, d->place, fc_type_problem(t, &error));
-            ok = false;
-        } else if (is_pointer) {
-            array_parameter(g, d, i);
-        } else {
-            scalar_parameter(g, d);
-        }
-    }
-    return ok;
-}
-
-/* -- extents
- * --------------------------------------------------------------------------------------- */
-static void
-extent_is(gen *g, const object *o, uint32_t axis, rg_value extent)
-{
-    for (uint32_t i = 0; i < o->nleaves; i++)
-        rg_build_extent_is(g->b, o->leaves[i].value, axis, extent);
-}
-
-static void
-array_extents(gen *g, const decl *d)
-{
-    const object *o = d->pointer->at.object;
-    for (uint32_t axis = 0; axis < d->nextents; axis++) {
-        const node *e = d->extents[axis];
-        if (!e)
-            continue;
-        if (!fc_expr_is_plain(e)) {
-            fc_fail(g, ERR_EXTENT, e->place, d->name);
-            continue;
-        }
-        rg_value v = fc_scalar(g, e);
-        extent_is(g, o, axis, fc_convert(g, RG_I64, v));
-    }
-    for (uint32_t i = 0; i < o->nleaves; i++) {
-        const leaf *l = &o->leaves[i];
-        for (uint32_t axis = 1; axis < l->rank; axis++) {
-            bool written = axis < d->nextents && d->extents[axis];
-            if (!written && l->dim[axis] >= 0)
-                rg_build_extent_is(g->b, l->value, axis, fc_int_value(g, RG_I64, l->dim[axis]));
-        }
-    }
-}
-
-/* -- the body
- * -------------------------------------------------------------------------------------- */
-static void
-gather_elements(gen *g, leaf *l)
-{
-    uint32_t count = 1;
-    for (uint32_t k = 0; k < l->rank; k++)
-        count *= (uint32_t)l->dim[k];
-    rg_value *elements = (rg_value *)(void *)l->value;
-    rg_value array = rg_build_array(g->b, l->dtype, count);
-    for (uint32_t e = 0; e < count; e++)
-        array = rg_build_insert(g->b, array, fc_int_value(g, RG_I64, e), elements[e]);
-    l->value = array;
-}
-
-/* Parameters that the body changes become variables. */
-static void
-open_parameters(gen *g, decl *fn)
-{
-    for (uint32_t i = 0; i < fn->nparams; i++) {
-        decl *d = fn->params[i];
-        if (d->type->kind == TYPE_POINTER) {
-            place at = d->pointer->at;
-            if (d->written)
-                fc_pointer_declare(g, d, NULL, &at);
-            continue;
-        }
-        for (uint32_t k = 0; k < d->object->nleaves; k++) {
-            if (d->object->leaves[k].rank) {
-                gather_elements(g, &d->object->leaves[k]);
-            }
-        }
-        if (d->written || d->address_taken) {
-            place from = fc_place_of(d->object);
-            value v = fc_load(g, &from);
-            object *o = fc_object_local(g, d->name, d->type);
-            place to = fc_place_of(o);
-            o->pointers = NULL; /* the launch brings none */
-            fc_store(g, &to, &v, fn->body);
-            d->object = o;
-        }
-    }
-}
 
 /* -- what is made once, where every region of the kernel sees it
  * ------------------------------------ */
@@ -312,7 +144,7 @@ kernel_body(gen *g, decl *fn)
     frame f = {.fn = fn};
     g->frame = &f;
     fn->active = true;
-    open_parameters(g, fn);
+    fc_open_parameters(g, fn);
     g->hoisted = g->sized = (map){.in = g->arena};
     f.path = fc_call_path(g, NULL, fn, NULL);
     fc_hoist(g, fn, false);
@@ -344,15 +176,9 @@ whole_kernel(gen *g, decl *fn)
         fc_fail(g, ERR_RESULT_TYPE, fn->place, fn->type->name);
         fn = NULL;
     }
-    if (fn && declare_parameters(g, fn)) {
-        rg_build_shape_begin(g->b);
-        for (uint32_t i = 0; i < fn->nparams; i++) {
-            if (fn->params[i]->type->kind == TYPE_POINTER)
-                array_extents(g, fn->params[i]);
-        }
-        rg_build_shape_end(g->b);
+    g->census = fn ? fc_census(g->arena, fn->body) : NULL;
+    if (fn && fc_declare_parameters(g, fn))
         kernel_body(g, fn);
-    }
     rg_build_kernel_end(g->b);
 }
 

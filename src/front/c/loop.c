@@ -1,6 +1,6 @@
 /* Loops. A `for` whose count is known on entry becomes a counted loop; all others are endless loops
  * that are left. SPDX-License-Identifier: Apache-2.0 */
-#include "front/c/gen.h"
+#include "front/c/census.h"
 #include "front/c/loop.h"
 
 #include "ir/ir.h"
@@ -137,35 +137,80 @@ is_constant_memory(const node *n)
     return n->decl->object && n->decl->object->constant;
 }
 
+typedef struct standing {
+    gen *g;
+    const node *body;
+    const census *body_census; /* made when it is asked for */
+} standing;
+
+static bool stands_still(standing *s, const node *n);
+
+/* A field that the body does not assign to, whatever pointer leads to it. */
 static bool
-stands_still(const node *n, void *user)
+field_stands_still(standing *s, const node *n)
+{
+    const record *r = n->kid[0]->type->rec;
+    if (!s->g->census || fc_is_addressed(s->g->census, r, (uint32_t)n->bits))
+        return false;
+    if (!s->body_census)
+        s->body_census = fc_census(s->g->arena, s->body);
+    return !fc_is_written(s->body_census, r, (uint32_t)n->bits);
+}
+
+/* Whether an lvalue always means the same storage. */
+static bool
+place_stands_still(standing *s, const node *n)
 {
     switch (n->kind) {
-    case E_INT:
-    case E_FLOAT:
-    case E_UNARY:
-    case E_PLUS:
-    case E_LNOT:
-    case E_BINARY:
-    case E_AND:
-    case E_OR:
-    case E_CAST:
-    case E_DECAY:
-        return true;
     case E_REF:
-        return n->decl->lasting || !fc_tree_writes(user, n->decl);
-    case E_SUBSCRIPT:
-    case E_DEREF:
-        return is_constant_memory(n);
-    case E_MEMBER:
         return true;
+    case E_MEMBER:
+    case E_DECAY:
+        return place_stands_still(s, n->kid[0]);
+    case E_DEREF:
+        return stands_still(s, n->kid[0]);
+    case E_SUBSCRIPT:
+        return stands_still(s, n->kid[0]) && stands_still(s, n->kid[1]);
     default:
         return false;
     }
 }
 
 static bool
-count_is_known(const node *n, const loop_form *f)
+stands_still(standing *s, const node *n)
+{
+    switch (n->kind) {
+    case E_INT:
+    case E_FLOAT:
+        return true;
+    case E_UNARY:
+    case E_PLUS:
+    case E_LNOT:
+    case E_CAST:
+        return stands_still(s, n->kid[0]);
+    case E_BINARY:
+    case E_AND:
+    case E_OR:
+        return stands_still(s, n->kid[0]) && stands_still(s, n->kid[1]);
+    case E_DECAY:
+        return place_stands_still(s, n->kid[0]);
+    case E_REF:
+        return n->decl->lasting || !fc_tree_writes(s->body, n->decl);
+    case E_SUBSCRIPT:
+    case E_DEREF:
+        return is_constant_memory(n) && place_stands_still(s, n);
+    case E_MEMBER: {
+        const decl *root = fc_lvalue_root(n);
+        bool unwritten = root && n->type->kind == TYPE_SCALAR && (root->lasting || !fc_tree_writes(s->body, root));
+        return (unwritten || is_constant_memory(n) || field_stands_still(s, n)) && place_stands_still(s, n);
+    }
+    default:
+        return false;
+    }
+}
+
+static bool
+count_is_known(gen *g, const node *n, const loop_form *f)
 {
     if (f->unequal || f->by || fc_tree_writes(n->kid[3], f->counter))
         return false;
@@ -174,7 +219,8 @@ count_is_known(const node *n, const loop_form *f)
         return false;
     if (fc_body_breaks(n->kid[3]) || fc_tree_returns(n->kid[3]))
         return false;
-    return !fc_tree_mentions(f->hi, f->counter) && fc_node_walk(f->hi, stands_still, n->kid[3]);
+    standing s = {.g = g, .body = n->kid[3]};
+    return !fc_tree_mentions(f->hi, f->counter) && stands_still(&s, f->hi);
 }
 
 /* -- bounds
@@ -271,12 +317,14 @@ counted_loop(gen *g, const node *n, const loop_form *f)
     fc_loop_bounds(g, f, &lo, &hi);
     fc_at_node(g, n);
     object *before = f->counter->object;
-    rg_label label = rg_build_for(g->b, lo, hi, f->step, &index);
-    saved_jumps s = enter_loop(g, label);
-    fc_name_index(g, index, f->counter);
-    fc_bind_counter(g, f->counter, index);
-    fc_loop_body(g, f->body);
-    rg_build_end(g->b);
+    saved_jumps s = enter_loop(g, 0);
+    if (!fc_unroll(g, f, lo, hi)) {
+        g->on_break = rg_build_for(g->b, lo, hi, f->step, &index);
+        fc_name_index(g, index, f->counter);
+        fc_bind_counter(g, f->counter, index);
+        fc_loop_body(g, f->body);
+        rg_build_end(g->b);
+    }
     leave_loop(g, s);
     f->counter->object = before;
     if (!f->own && before) {
@@ -290,7 +338,7 @@ void
 fc_loop_for(gen *g, const node *n)
 {
     loop_form f;
-    if (fc_loop_form_read(n, &f) && count_is_known(n, &f)) {
+    if (fc_loop_form_read(n, &f) && count_is_known(g, n, &f)) {
         counted_loop(g, n, &f);
         return;
     }

@@ -25,5 +25,7 @@ rg_value fc_loop_count(gen *g, const loop_form *f, rg_value lo, rg_value hi, rg_
 void fc_name_index(gen *g, rg_value index, const decl *counter);
 void fc_bind_counter(gen *g, decl *d, rg_value v);
 void fc_loop_body(gen *g, const node *body);
+/* Generates each iteration on its own, if the body subscripts pointers into different arrays with the counter (unroll.c). */
+bool fc_unroll(gen *g, const loop_form *f, rg_value lo, rg_value hi);
 
 #endif

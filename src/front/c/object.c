@@ -11,7 +11,7 @@ fc_type_leaves(const ctype *t)
 {
     while (t->kind == TYPE_ARRAY)
         t = t->elem;
-    return t->kind == TYPE_STRUCT ? t->rec->leaves : 1;
+    return t->kind == TYPE_STRUCT ? t->rec->leaves : t->kind == TYPE_POINTER ? 0 : 1;
 }
 
 int64_t
@@ -22,6 +22,8 @@ fc_type_size(const ctype *t)
         return ir_bytes(t->dtype);
     case TYPE_STRUCT:
         return t->rec->size;
+    case TYPE_POINTER:
+        return sizeof(void *);
     case TYPE_ARRAY: {
         int64_t size = fc_type_size(t->elem);
         return t->length < 0 || size < 0 ? -1 : t->length * size;
@@ -42,11 +44,7 @@ fc_type_problem(const ctype *t, front_error *error)
     case TYPE_SCALAR:
         return NULL;
     case TYPE_ARRAY:
-        if (t->elem->kind == TYPE_POINTER) {
-            *error = ERR_POINTER_POINTER;
-            return t->name;
-        }
-        return fc_type_problem(t->elem, error);
+        return t->elem->kind == TYPE_POINTER ? fc_variable_problem(t->elem, error) : fc_type_problem(t->elem, error);
     case TYPE_STRUCT:
         /* fields that kernels cannot have are errors where they are mentioned; one that has no others is one here */
         if (!t->rec->nfields || t->rec->leaves || t->rec->pointers || !t->rec->fields[0].hidden)
@@ -64,13 +62,9 @@ fc_variable_problem(const ctype *t, front_error *error)
 {
     if (t->kind != TYPE_POINTER || t->is_volatile)
         return fc_type_problem(t, error);
-    if (t->elem->kind == TYPE_POINTER) {
-        *error = ERR_POINTER_POINTER;
-        return t->name;
-    }
     if (t->elem->kind == TYPE_VOID || t->elem->kind == TYPE_FUNCTION)
         return NULL;
-    return fc_type_problem(t->elem, error);
+    return fc_variable_problem(t->elem, error);
 }
 
 typedef struct layout {
@@ -95,12 +89,12 @@ add_leaves(layout *l, const char *name, const ctype *t, uint32_t offset)
     if (t->kind == TYPE_STRUCT) {
         for (uint32_t i = 0; i < t->rec->nfields; i++) {
             const field *f = &t->rec->fields[i];
-            if (f->hidden || f->type->kind == TYPE_POINTER)
+            if (f->hidden)
                 continue;
             const char *full = f->name[0] ? fc_format(l->g->arena, "%s.%s", name, f->name) : name;
             add_leaves(l, full, f->type, offset + f->offset);
         }
-    } else {
+    } else if (t->kind != TYPE_POINTER) {
         leaf *to = &l->o->leaves[l->next++];
         to->name = name;
         to->dtype = t->kind == TYPE_SCALAR ? t->dtype : RG_I32;
@@ -166,7 +160,7 @@ fc_object_local(gen *g, const char *name, ctype *t)
     object *o = fc_object_new(g, OBJECT_LOCAL, name, t, 0, NULL);
     for (uint32_t i = 0; i < o->nleaves; i++)
         make_variable(g, &o->leaves[i]);
-    fc_field_pointers(g, o);
+    fc_slots_stored(g, o, 0, NULL);
     return o;
 }
 
@@ -189,14 +183,15 @@ fc_object_temp(gen *g, const char *name, ctype *t)
             extent[k] = fc_int_value(g, RG_I64, l->dim[k]);
         l->value = named_temp(g, l, extent);
     }
-    fc_field_pointers(g, o);
+    fc_slots_stored(g, o, 0, NULL);
     return o;
 }
 
 object *
 fc_object_sized(gen *g, const char *name, ctype *t, uint32_t outer, const rg_value *extent)
 {
-    int64_t open[1] = {-1};
+    int64_t open[MAX_AXES];
+    memset(open, -1, sizeof(open));
     object *o = fc_object_new(g, OBJECT_BUFFER, name, t, outer, open);
     uint32_t given = outer;
     for (const ctype *of = t; of->kind == TYPE_ARRAY; of = of->elem)
@@ -208,6 +203,7 @@ fc_object_sized(gen *g, const char *name, ctype *t, uint32_t outer, const rg_val
             all[k] = k < given ? extent[k] : fc_int_value(g, RG_I64, l->dim[k]);
         l->value = named_temp(g, l, all);
     }
+    fc_slots_stored(g, o, outer, extent);
     return o;
 }
 
@@ -219,7 +215,7 @@ fc_object_of_value(gen *g, const char *name, value v)
     for (uint32_t i = 0; i < o->nleaves; i++)
         o->leaves[i].value = v.type->kind == TYPE_SCALAR ? v.scalar : v.leaves[i];
     if (v.pointers)
-        fc_fields_of_value(g, o, v.pointers);
+        fc_slots_of_value(g, o, v.pointers);
     return o;
 }
 
@@ -324,7 +320,7 @@ static rg_value
 load_element(gen *g, const leaf *l, object_kind kind, const place *p)
 {
     rg_value index[MAX_AXES];
-    switch (kind) {
+    switch (l->held ? OBJECT_VALUE : kind) {
     case OBJECT_LOCAL:
         if (l->rank == 0)
             return rg_build_get(g->b, l->var);
@@ -411,7 +407,7 @@ fc_load(gen *g, const place *p)
     v.leaves = arena_new_n(g->arena, rg_value, n + 1);
     for (uint32_t i = 0; i < n; i++)
         v.leaves[i] = fc_load_leaf(g, p, i);
-    v.pointers = fc_fields_load(g, p);
+    v.pointers = fc_slots_load(g, p);
     return v;
 }
 
@@ -488,6 +484,7 @@ void
 fc_store_leaf(gen *g, const place *p, uint32_t which, rg_value v)
 {
     leaf *l = &p->object->leaves[p->leaf + which];
+    assert(!l->held && "the census saw that it is not written");
     if (l->rank > p->n)
         store_array(g, l, p->object->kind, p, v);
     else
@@ -535,7 +532,7 @@ fc_store(gen *g, const place *p, const value *v, const node *n)
     if (!fc_may_write(g, p, n) || !v->leaves || fc_hides_fields(g, p, n))
         return;
     if (v->pointers)
-        fc_fields_store(g, p, v->pointers, n);
+        fc_slots_store(g, p, v->pointers, n);
     for (uint32_t i = 0; i < fc_type_leaves(p->type); i++)
         fc_store_leaf(g, p, i, v->leaves[i]);
 }

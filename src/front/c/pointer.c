@@ -92,6 +92,11 @@ static void
 refuse_choice(gen *g, const place *at, uint32_t n, rg_place where, const char *name)
 {
     for (uint32_t i = 0; i < n; i++)
+        if (at[i].object->pointers) {
+            fc_fail(g, ERR_POINTER_STRUCTS, where, name);
+            return;
+        }
+    for (uint32_t i = 0; i < n; i++)
         if (at[i].object->kind != OBJECT_BUFFER && !g->in_thread) {
             fc_fail(g, ERR_POINTER_LOCAL, where, name, at[i].object->name);
             return;
@@ -110,7 +115,7 @@ fc_choices_agree(gen *g, const pointer_var *v, rg_place where)
         }
         bool same = p->n == v->choices[0].n &&
                     fc_type_leaves(p->type) == fc_type_leaves(v->choices[0].type);
-        if (same && (v->nchoices == 1 || p->object->kind == OBJECT_BUFFER) &&
+        if (same && (v->nchoices == 1 || (p->object->kind == OBJECT_BUFFER && !p->object->pointers)) &&
             !(v->nchoices > 1 && g->in_thread))
             continue;
         refuse_choice(g, v->choices, v->nchoices, where, v->name);
@@ -198,14 +203,17 @@ fc_pointer_declare(gen *g, decl *d, const node *init, const place *given)
 {
     place first;
     d->pointer = NULL;
-    d->refused = d->address_taken;
-    if (d->address_taken) {
-        fc_fail(g, ERR_POINTER_POINTER, d->place);
-        return;
-    }
+    d->refused = false;
     if (init) {
         first = fc_pointer(g, init);
         given = &first;
+    }
+    if (d->address_taken) { /* others may assign it: an object that holds a pointer */
+        d->object = fc_object_local(g, d->name, d->type);
+        place whole = fc_place_of(d->object);
+        if (given)
+            fc_slot_assign(g, &whole, given, init, true);
+        return;
     }
     if (given && (!d->written || given->refused)) {
         bind_fixed(g, d, given);
@@ -302,7 +310,7 @@ fc_pointer_assign(gen *g, decl *d, const place *to, const node *n)
 {
     pointer_var *v = d->pointer;
     rg_place where = n ? n->place : d->place;
-    if (!v && d->refused && !d->address_taken && !to->refused)
+    if (!v && d->refused && !to->refused)
         fail_to_follow(g, d, where);
     if (!v || v->fixed || v->refused || to->refused)
         return; /* refused at its declaration */
@@ -325,6 +333,17 @@ fc_pointer_assign(gen *g, decl *d, const place *to, const node *n)
         rg_build_set(g->b, v->index[i],
                      to->index[i] ? fc_convert(g, RG_I64, to->index[i])
                                   : fc_int_value(g, RG_I64, 0));
+}
+
+void
+fc_pointer_store(gen *g, const node *n, const place *to)
+{
+    if (n->kind == E_REF && !n->decl->object) {
+        fc_pointer_assign(g, n->decl, to, n);
+        return;
+    }
+    place p = fc_lvalue(g, n);
+    fc_slot_assign(g, &p, to, n, false);
 }
 
 /* -- reading
@@ -373,6 +392,10 @@ fc_pointer_read(gen *g, const decl *d, const node *n)
         fc_fail(g, ERR_OMP_NUMBER, n->place);
     if (!v && d->lasting)
         return lasting_pointer(g, (decl *)d, n);
+    if (d->object && d->address_taken) {
+        place whole = fc_place_of(d->object);
+        return fc_slot_read(g, &whole, n);
+    }
     if (!v || v->refused) {
         bool unsaid = d->refused && !rg_build_error_count(g->b); /* no assignment was reached */
         if ((!d->refused || unsaid) && !v)

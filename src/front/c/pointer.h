@@ -17,6 +17,8 @@ void fc_choice_add(choices *c, place p);
 void fc_choices_of(choices *c, const node *n);
 void fc_choices_of_place(choices *c, const place *p);
 void fc_choices_of_variable(choices *c, const decl *d);
+/* where a pointer leads that always leads into one array; its subscripts are not known */
+bool fc_form_of_pointer(gen *g, const node *n, place *out);
 /* a null pointer constant, however it is cast */
 bool fc_is_null_node(const node *n);
 
@@ -36,6 +38,7 @@ bool fc_same_array(const place *x, const place *y);
 
 /* -- slot.c
  * --------------------------------------------------------- */
-place fc_field_read(gen *g, const node *n);
+/* what a pointer may be that is read from p */
+void fc_slot_choices(choices *c, const place *p);
 
 #endif

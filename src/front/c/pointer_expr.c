@@ -195,7 +195,10 @@ fc_pointer(gen *g, const node *n)
             return failed(g, n, ERR_POINTER_VALUE, "this pointer");
         return fc_place_element(g, &p, NULL);
     case E_MEMBER:
-        return fc_field_read(g, n);
+    case E_SUBSCRIPT:
+    case E_DEREF:
+        p = fc_lvalue(g, n);
+        return fc_slot_read(g, &p, n);
     case E_ADDR:
         if (n->kid[0]->type && n->kid[0]->type->kind == TYPE_FUNCTION)
             return fc_pointer(g, n->kid[0]);

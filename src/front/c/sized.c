@@ -191,7 +191,7 @@ fc_sized_allocation(gen *g, const call_path *p, const node *cast, const char *na
     const node *call = fc_allocation(cast);
     ctype *t = cast->type->elem;
     int64_t size = fc_type_size(t), unit = 1;
-    if (t->kind == TYPE_VOID || t->kind == TYPE_ARRAY || size <= 0 || fc_type_problem(t, &error))
+    if (t->kind == TYPE_VOID || t->kind == TYPE_ARRAY || size <= 0 || fc_variable_problem(t, &error))
         return;
     bool two = call->count == 2; /* calloc */
     if (two && (!fc_is_constant_node(call->list[1], &unit) || unit <= 0 || unit % size))

@@ -1,198 +1,476 @@
-/* Pointers in structs.
- * SPDX-License-Identifier: Apache-2.0 */
+/* Pointers that objects hold: fields of structs, elements of arrays, variables whose address is taken.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * All elements of an array are one slot. Which array an element points into is known while the kernel is made, for each
+ * element of a small array and for all elements of a large one; where in it, and whether it is null, is in variables:
+ *
+ *     double *row[4];        slot `row`, rank 1       row[i] = a + i * m;    a for all; index[0] of row, element i
+ *     struct net *net;       a launch brings `net.w`  net->w[k]              fixed: the array net.w, under k
+ *     double **A;            ... and rows of `A`      A[i][k]                rows: the array A, under i and k */
 #include "front/c/pointer.h"
 
-static void
-name_fields(gen *g, pointer_var **all, const char *name, const ctype *t)
+enum {
+    TOLD_APART = 64,    /* elements of an array of pointers that may point into arrays of their own */
+    LOCAL_SLOTS = 4096, /* elements whose indices are local arrays; more are in buffers */
+};
+
+/* -- making them
+ * --------------------------------------------------------------------------- */
+uint32_t
+fc_type_pointers(const ctype *t)
 {
-    for (uint32_t i = 0; i < t->rec->nfields; i++) {
-        const field *f = &t->rec->fields[i];
-        const char *full = fc_format(g->arena, "%s.%s", name, f->name);
-        if (f->hidden)
-            continue;
-        if (f->type->kind == TYPE_POINTER) {
-            all[f->pointer] = arena_one(g->arena, pointer_var);
-            all[f->pointer]->name = full;
-            all[f->pointer]->shared = !g->in_thread;
-        } else if (f->type->kind == TYPE_STRUCT) {
-            name_fields(g, all + f->pointer, full, f->type);
-        }
+    while (t->kind == TYPE_ARRAY)
+        t = t->elem;
+    return t->kind == TYPE_POINTER ? 1 : t->kind == TYPE_STRUCT ? t->rec->pointers : 0;
+}
+
+/* Elements under n indices; 0: the run knows. */
+static uint64_t
+elements_below(const slot *s, uint32_t n)
+{
+    uint64_t count = 1;
+    for (uint32_t i = n; i < s->rank; i++)
+        count = s->dim[i] < 0 || count > INT32_MAX ? 0 : count * (uint64_t)s->dim[i];
+    return count;
+}
+
+typedef struct making {
+    gen *g;
+    object *object;
+    uint32_t next, rank;
+    int64_t dim[MAX_AXES];
+} making;
+
+static void
+add_slots(making *m, const char *name, ctype *t)
+{
+    uint32_t rank = m->rank;
+    for (; t->kind == TYPE_ARRAY && m->rank < MAX_AXES; t = t->elem)
+        m->dim[m->rank++] = t->length;
+    if (t->kind == TYPE_POINTER) {
+        slot *s = m->object->pointers[m->next++] = arena_one(m->g->arena, slot);
+        s->name = name;
+        s->type = t;
+        s->shared = !m->g->in_thread;
+        s->rank = m->rank;
+        memcpy(s->dim, m->dim, sizeof(s->dim));
+        uint64_t count = elements_below(s, 0);
+        s->count = count && count <= TOLD_APART ? (uint32_t)count : 1;
+        s->target = arena_new_n(m->g->arena, slot_target, s->count);
     }
+    for (uint32_t i = 0; t->kind == TYPE_STRUCT && i < t->rec->nfields; i++) {
+        const field *f = &t->rec->fields[i];
+        if (!f->hidden)
+            add_slots(m, f->name[0] ? fc_format(m->g->arena, "%s.%s", name, f->name) : name, f->type);
+    }
+    m->rank = rank;
 }
 
 void
-fc_field_pointers(gen *g, object *o)
+fc_slots_new(gen *g, object *o, slot_kind kind, uint32_t outer, const int64_t *dims)
 {
-    uint32_t n = o->type->kind == TYPE_STRUCT ? o->type->rec->pointers : 0;
+    uint32_t n = fc_type_pointers(o->type);
     if (!n)
         return;
-    o->pointers = arena_new_n(g->arena, pointer_var *, n);
-    name_fields(g, o->pointers, o->name, o->type);
-    for (uint32_t i = 0; i < n; i++) {
-        pointer_var *v = o->pointers[i];
-        v->choices = arena_one(g->arena, place);
-        v->null = rg_build_var(g->b, rg_str_of(v->name), (rg_type){RG_BOOL, 0});
-        for (uint32_t k = 0; k < MAX_AXES; k++)
-            v->index[k] = rg_build_var(g->b, rg_str_of(v->name), (rg_type){RG_I64, 0});
+    making m = {.g = g, .object = o, .rank = outer};
+    memcpy(m.dim, dims, outer * sizeof(*dims));
+    o->pointers = arena_new_n(g->arena, slot *, n);
+    add_slots(&m, o->name, o->type);
+    for (uint32_t i = 0; i < n; i++)
+        o->pointers[i]->kind = kind;
+}
+
+static ctype *
+keeper_type(gen *g, rg_dtype dtype, uint32_t rank, const int64_t *dim)
+{
+    ctype *t = arena_one(g->arena, ctype);
+    *t = (ctype){.kind = TYPE_SCALAR, .dtype = dtype, .length = -1, .name = dtype == RG_BOOL ? "_Bool" : "long"};
+    for (uint32_t i = rank; i-- > 0;) {
+        ctype *outer = arena_one(g->arena, ctype);
+        *outer = (ctype){.kind = TYPE_ARRAY, .elem = t, .length = dim[i], .name = t->name};
+        t = outer;
+    }
+    return t;
+}
+
+/* what is kept of each element */
+static object *
+keeper(gen *g, const slot *s, rg_dtype dtype, uint32_t outer, const rg_value *extent)
+{
+    uint64_t count = elements_below(s, 0);
+    if (count && count <= LOCAL_SLOTS)
+        return fc_object_local(g, s->name, keeper_type(g, dtype, s->rank, s->dim));
+    rg_value all[MAX_AXES];
+    for (uint32_t i = 0; i < s->rank; i++)
+        all[i] = i < outer ? extent[i] : fc_int_value(g, RG_I64, s->dim[i]);
+    return fc_object_sized(g, s->name, keeper_type(g, dtype, 0, NULL), s->rank, all);
+}
+
+void
+fc_slots_stored(gen *g, object *o, uint32_t outer, const rg_value *extent)
+{
+    int64_t open[MAX_AXES];
+    for (uint32_t i = 0; i < MAX_AXES; i++)
+        open[i] = -1;
+    fc_slots_new(g, o, SLOT_STORED, outer, open);
+    uint32_t given = outer;
+    for (const ctype *t = o->type; extent && t->kind == TYPE_ARRAY; t = t->elem)
+        given++;
+    for (uint32_t i = 0; i < fc_type_pointers(o->type); i++) {
+        slot *s = o->pointers[i];
+        s->null = keeper(g, s, RG_BOOL, given, extent);
+        for (uint32_t k = 0; k < (s->rank ? countof(s->index) / 2 : countof(s->index)); k++)
+            s->index[k] = keeper(g, s, RG_I64, given, extent);
     }
 }
 
 void
-fc_fields_of_value(gen *g, object *o, const place *pointers)
+fc_slots_of_value(gen *g, object *o, const place *pointers)
 {
-    uint32_t n = o->type->rec->pointers;
-    o->pointers = arena_new_n(g->arena, pointer_var *, n);
-    name_fields(g, o->pointers, o->name, o->type);
-    for (uint32_t i = 0; i < n; i++) {
-        o->pointers[i]->fixed = true;
-        o->pointers[i]->at = pointers[i];
+    fc_slots_new(g, o, SLOT_FIXED, 0, NULL);
+    for (uint32_t i = 0; i < fc_type_pointers(o->type); i++)
+        for (uint32_t k = 0; k < o->pointers[i]->count; k++)
+            o->pointers[i]->target[k].at = *pointers++;
+}
+
+/* -- which element
+ * --------------------------------------------------------------------------- */
+/* Row by row; NULL: the first. */
+static rg_value
+element_number(gen *g, const slot *s, const place *p)
+{
+    rg_value number = NULL;
+    for (uint32_t i = 0; i < s->rank; i++) {
+        rg_value part = i < p->n ? p->index[i] : NULL;
+        uint64_t stride = elements_below(s, i + 1);
+        if (part && stride != 1)
+            part = rg_build_2(g->b, RG_OP_MUL, fc_convert(g, RG_I64, part), fc_int_value(g, RG_I64, (int64_t)stride));
+        number = fc_index_add(g, number, part);
+    }
+    return number;
+}
+
+/* The number of its target; -1: the run knows. */
+static int
+target_number(gen *g, const slot *s, const place *p)
+{
+    uint64_t number = 0, bits;
+    for (uint32_t i = 0; i < s->rank && s->count > 1; i++) {
+        bits = 0;
+        if (i < p->n && p->index[i] && !rg_value_is_const(p->index[i], &bits))
+            return -1;
+        number = number * (uint64_t)s->dim[i] + bits;
+    }
+    return number < s->count ? (int)number : -1;
+}
+
+static rg_value
+kept(gen *g, object *o, const place *p)
+{
+    place at = fc_place_of(o);
+    at.n = o->leaves[0].rank;
+    memcpy(at.index, p->index, sizeof(at.index));
+    return fc_load_leaf(g, &at, 0);
+}
+
+static void
+keep(gen *g, object *o, const place *p, rg_value v)
+{
+    place at = fc_place_of(o);
+    at.n = o->leaves[0].rank;
+    memcpy(at.index, p->index, sizeof(at.index));
+    fc_store_leaf(g, &at, 0, v);
+}
+
+/* -- reading
+ * --------------------------------------------------------------------------- */
+/* The place that element p of the slot has in a target. */
+static place
+pointed_to(gen *g, slot *s, const slot_target *t, const place *p)
+{
+    place at = t->at;
+    at.walks |= at.n > 1 && s->kind != SLOT_ROWS;
+    if (s->kind == SLOT_ROWS) {
+        at.walks |= p->walks;
+        memcpy(at.index, p->index, s->rank * sizeof(*at.index));
+    }
+    if (s->kind != SLOT_STORED)
+        return at;
+    at.null = t->nulls ? kept(g, s->null, p) : NULL;
+    if (fc_rows_read(g, s, p, &at, g->at))
+        return at;
+    for (uint32_t i = 0; i < at.n; i++)
+        at.index[i] = kept(g, s->index[i], p);
+    return at;
+}
+
+/* One of the values, by the element's number. */
+static rg_value
+select_by(gen *g, rg_value number, const rg_value *values, uint32_t n)
+{
+    rg_value v = values[0];
+    for (uint32_t k = 1; k < n; k++) {
+        rg_value is = rg_build_2(g->b, RG_OP_EQ, fc_convert(g, RG_I64, number), fc_int_value(g, RG_I64, k));
+        v = rg_build_3(g->b, RG_OP_SELECT, is, values[k], v);
+    }
+    return v;
+}
+
+static rg_value
+subscript_on(gen *g, const place *p, uint32_t axis)
+{
+    rg_value v = axis < p->n ? p->index[axis] : NULL;
+    return v ? fc_convert(g, RG_I64, v) : fc_int_value(g, RG_I64, 0);
+}
+
+/* Where an element points whose number the run knows: into the one array of all, or into what a selector picks. */
+static place
+pointed_by_number(gen *g, slot *s, const place *p, rg_place where)
+{
+    choices all = {.g = g};
+    const slot_target *first = NULL;
+    bool nulls = false;
+    for (uint32_t k = 0; k < s->count; k++) {
+        slot_target *t = &s->target[k];
+        t->read = true;
+        nulls |= t->nulls;
+        if (!t->at.object)
+            continue;
+        fc_choices_of_place(&all, &t->at);
+        first = first ? first : t;
+    }
+    if (!first)
+        return nulls ? fc_null_place(g, NULL) : (place){0};
+    pointer_var *v = fc_pointer_to(g, &all, s->name);
+    if (v->nchoices > 1 && g->in_thread) {
+        fc_fail(g, ERR_POINTER_ELEMENT, where, s->name);
+        return fc_nowhere(g, s->type->elem);
+    }
+    if (!fc_choices_agree(g, v, where))
+        return fc_nowhere(g, s->type->elem);
+    slot_target any = {.at = first->at, .nulls = nulls};
+    place at = pointed_to(g, s, &any, p);
+    rg_value number = element_number(g, s, p), *values = arena_new_n(g->arena, rg_value, s->count);
+    for (uint32_t i = 0; s->kind == SLOT_FIXED && i < at.n; i++) {
+        for (uint32_t k = 0; k < s->count; k++)
+            values[k] = s->target[k].at.object ? subscript_on(g, &s->target[k].at, i) : fc_int_value(g, RG_I64, 0);
+        at.index[i] = select_by(g, number, values, s->count);
+    }
+    if (v->nchoices > 1) {
+        for (uint32_t k = 0; k < s->count; k++)
+            values[k] = s->target[k].at.object ? fc_selector_for(g, v, &s->target[k].at) : fc_int_value(g, RG_I32, 0);
+        v->selector = rg_build_var(g->b, rg_str_of(s->name), (rg_type){RG_I32, 0});
+        rg_build_set(g->b, v->selector, select_by(g, number, values, s->count));
+        at.object = fc_picked(g, v);
+        at.leaf = v->choices[0].leaf;
+        at.type = v->choices[0].type;
+    }
+    return at;
+}
+
+/* Without an object: nothing was assigned to it. */
+static place
+read_slot(gen *g, slot *s, const place *p, rg_place where)
+{
+    int k = target_number(g, s, p);
+    if (s->refused)
+        return fc_nowhere(g, s->type->elem);
+    if (k < 0)
+        return pointed_by_number(g, s, p, where);
+    slot_target *t = &s->target[k];
+    if (!t->at.object && !t->nulls)
+        return (place){0};
+    t->read = true;
+    return t->at.object ? pointed_to(g, s, t, p) : fc_null_place(g, NULL);
+}
+
+static slot *
+slot_at(const place *p)
+{
+    return p->object->pointers ? p->object->pointers[p->pointer] : NULL;
+}
+
+/* says why the object's pointers cannot be followed */
+static void
+fail_to_follow(gen *g, const place *p, rg_place where)
+{
+    if (fc_is_news(g, ERR_POINTER_FIELD, p->object))
+        fc_fail(g, ERR_POINTER_FIELD, where, p->object->name);
+}
+
+place
+fc_slot_read(gen *g, const place *p, const node *n)
+{
+    slot *s = p->refused ? NULL : slot_at(p);
+    ctype *elem = n->type->kind == TYPE_POINTER ? n->type->elem : NULL;
+    if (!s) {
+        if (!p->refused)
+            fail_to_follow(g, p, n->place);
+        return fc_nowhere(g, elem);
+    }
+    place at = read_slot(g, s, p, n->place);
+    if (at.object)
+        return at;
+    if (s->kind == SLOT_STORED)
+        fc_fail(g, ERR_POINTER_UNSET, n->place, s->name);
+    else if (fc_is_news(g, ERR_LAUNCH_POINTER, s))
+        fc_fail(g, ERR_LAUNCH_POINTER, n->place, s->name);
+    return fc_nowhere(g, elem);
+}
+
+void
+fc_slot_choices(choices *c, const place *p)
+{
+    const slot *s = slot_at(p);
+    c->unknown |= !s;
+    for (uint32_t k = 0; s && k < s->count; k++) {
+        c->null |= s->target[k].nulls;
+        if (s->target[k].at.object)
+            fc_choices_of_place(c, &s->target[k].at);
     }
 }
 
+/* -- assigning
+ * --------------------------------------------------------------------------- */
 /* The first assignment says which array it is. */
 static bool
-same_target(pointer_var *v, const place *to, bool declared)
+same_target(slot_target *t, const place *to, bool declared)
 {
-    if (!v->nchoices && !v->read) {
-        v->choices[0] = *to;
-        v->nchoices = 1;
+    if (!t->at.object && !t->read) {
+        t->at = *to;
         return declared || !to->object->choice; /* what was picked in an if is not known behind it */
     }
-    return v->nchoices && fc_same_array(&v->choices[0], to) && !to->object->choice;
+    return t->at.object && t->at.n == to->n && fc_same_array(&t->at, to) && !to->object->choice;
+}
+
+static bool
+takes(slot_target *t, const place *to, bool declared)
+{
+    bool ok = !to->null || t->nulls || !t->read;
+    if (to->object->kind != OBJECT_NULL)
+        ok = ok && same_target(t, to, declared);
+    t->nulls |= to->null != NULL;
+    return ok;
 }
 
 void
-fc_field_assign(gen *g, pointer_var *v, const place *to, const node *n, bool declared)
+fc_slot_assign(gen *g, const place *p, const place *to, const node *n, bool declared)
 {
     place none = {0};
     if (!to)
         none = fc_null_place(g, NULL);
     to = to ? to : &none;
     rg_place where = n ? n->place : g->at;
-    if (to->refused || v->refused) {
-        v->refused = true;
+    slot *s = p->refused ? NULL : slot_at(p);
+    if (!s) {
+        if (!p->refused)
+            fail_to_follow(g, p, where);
         return;
     }
-    if (v->shared && g->in_thread) {
-        fc_fail(g, ERR_POINTER_SHARED, where, v->name);
+    if (to->refused || s->refused) {
+        s->refused = true;
         return;
     }
-    bool ok = !to->null || v->nulls || !v->read;
-    if (to->object->kind != OBJECT_NULL)
-        ok = ok && same_target(v, to, declared);
+    if (s->shared && g->in_thread) {
+        fc_fail(g, ERR_POINTER_SHARED, where, s->name);
+        return;
+    }
+    int k = target_number(g, s, p);
+    bool ok = s->kind == SLOT_STORED && to->n <= countof(s->index) && (!to->n || s->index[to->n - 1]);
+    ok = ok && fc_rows_assigned(g, s, p, to, n);
+    for (uint32_t i = k < 0 ? 0 : (uint32_t)k; ok && i < (k < 0 ? s->count : (uint32_t)k + 1); i++)
+        ok = takes(&s->target[i], to, declared);
     if (!ok) {
-        fc_fail(g, ERR_FIELD_CHOICE, where, v->name);
+        fc_fail(g, s->kind == SLOT_STORED ? ERR_FIELD_CHOICE : ERR_LAUNCH_ASSIGNED, where, s->name);
         return;
     }
-    v->nulls |= to->null != NULL;
-    rg_build_set(g->b, v->null, to->null ? to->null : rg_build_int(g->b, RG_BOOL, 0));
+    keep(g, s->null, p, to->null ? to->null : rg_build_int(g->b, RG_BOOL, 0));
     for (uint32_t i = 0; i < to->n; i++)
-        rg_build_set(g->b, v->index[i],
-                     to->index[i] ? fc_convert(g, RG_I64, to->index[i]) : fc_int_value(g, RG_I64, 0));
+        keep(g, s->index[i], p, subscript_on(g, to, i));
 }
 
-void
-fc_field_default(gen *g, pointer_var *v, const node *init)
-{
-    if (!v->fixed && !v->nchoices && !v->nulls)
-        fc_field_assign(g, v, NULL, init, true);
-}
-
-/* Where a field points; without an object if nothing was assigned to it. */
+/* -- structs as values
+ * --------------------------------------------------------------------------- */
+/* Element `number` below p of a slot. */
 static place
-field_place(gen *g, pointer_var *v)
+element_of(gen *g, const slot *s, const place *p, uint64_t number)
 {
-    if (v->fixed)
-        return v->at;
-    if (!v->nchoices && !v->nulls)
-        return (place){0};
-    v->read = true;
-    if (!v->nchoices)
-        return fc_null_place(g, NULL);
-    place p = v->choices[0];
-    p.walks = p.n > 1;
-    for (uint32_t i = 0; i < p.n; i++)
-        p.index[i] = rg_build_get(g->b, v->index[i]);
-    p.null = v->nulls ? rg_build_get(g->b, v->null) : NULL;
-    return p;
+    place e = *p;
+    for (uint32_t axis = s->rank; axis-- > p->n;) {
+        e.index[axis] = fc_int_value(g, RG_I32, (int64_t)(number % (uint64_t)s->dim[axis]));
+        number /= (uint64_t)s->dim[axis];
+    }
+    e.n = s->rank;
+    return e;
+}
+
+/* How many elements of a slot a value holds: an array of pointers that is too large holds one for all. */
+static uint64_t
+elements_held(const slot *s, const place *p)
+{
+    uint64_t n = elements_below(s, p->n);
+    return n && n <= TOLD_APART ? n : 1;
 }
 
 place *
-fc_fields_load(gen *g, const place *p)
+fc_slots_load(gen *g, const place *p)
 {
-    uint32_t n = p->type->kind == TYPE_STRUCT ? p->type->rec->pointers : 0;
-    if (!n || !p->object->pointers || p->n)
+    uint64_t count = 0;
+    uint32_t n = fc_type_pointers(p->type);
+    if (!n || !p->object->pointers)
         return NULL;
-    place *all = arena_new_n(g->arena, place, n);
     for (uint32_t i = 0; i < n; i++)
-        all[i] = field_place(g, p->object->pointers[p->pointer + i]);
+        count += elements_held(p->object->pointers[p->pointer + i], p);
+    place *all = arena_new_n(g->arena, place, count), *next = all;
+    for (uint32_t i = 0; i < n; i++) {
+        slot *s = p->object->pointers[p->pointer + i];
+        for (uint64_t k = 0; k < elements_held(s, p); k++) {
+            place e = element_of(g, s, p, k);
+            e.pointer += i;
+            *next++ = elements_below(s, p->n) <= TOLD_APART ? read_slot(g, s, &e, g->at) : (place){0};
+        }
+    }
     return all;
 }
 
 void
-fc_fields_store(gen *g, const place *p, const place *pointers, const node *n)
+fc_slots_store(gen *g, const place *p, const place *pointers, const node *n)
 {
-    if (!p->object->pointers || p->n)
+    if (!p->object->pointers)
         return; /* reading them is refused */
-    for (uint32_t i = 0; i < p->type->rec->pointers; i++)
-        if (pointers[i].object)
-            fc_field_assign(g, p->object->pointers[p->pointer + i], &pointers[i], n, false);
-}
-
-bool
-fc_field_refused(gen *g, const field *f, const node *n)
-{
-    front_error error = f->hidden ? (front_error)f->hidden : ERR_POINTER_POINTER;
-    if (!f->hidden && f->type->kind != TYPE_POINTER)
-        return false;
-    if (fc_is_news(g, error, f))
-        fc_fail(g, error, n->place, error == ERR_TYPE ? f->type->name : f->name);
-    return true;
-}
-
-/* The pointer that a field is; NULL: it was refused. */
-static pointer_var *
-field_pointer(gen *g, const node *n)
-{
-    place p = fc_lvalue(g, n->kid[0]);
-    if (p.refused || p.type->kind != TYPE_STRUCT)
-        return NULL;
-    const field *f = &p.type->rec->fields[n->bits];
-    if (f->hidden) {
-        fc_field_refused(g, f, n);
-        return NULL;
+    for (uint32_t i = 0; i < fc_type_pointers(p->type); i++) {
+        const slot *s = p->object->pointers[p->pointer + i];
+        for (uint64_t k = 0; k < elements_held(s, p); k++) {
+            place e = element_of(g, s, p, k);
+            e.pointer += i;
+            if (pointers->object)
+                fc_slot_assign(g, &e, pointers, n, false);
+            pointers++;
+        }
     }
-    if (!p.object->pointers || p.n) {
-        if (fc_is_news(g, ERR_POINTER_FIELD, f))
-            fc_fail(g, ERR_POINTER_FIELD, n->place, f->name);
-        return NULL;
-    }
-    return p.object->pointers[p.pointer + f->pointer];
-}
-
-place
-fc_field_read(gen *g, const node *n)
-{
-    pointer_var *v = field_pointer(g, n);
-    if (!v || v->refused)
-        return fc_nowhere(g, n->type->elem);
-    place p = field_place(g, v);
-    if (p.object)
-        return p;
-    fc_fail(g, ERR_POINTER_UNSET, n->place, v->name);
-    return fc_nowhere(g, n->type->elem);
 }
 
 void
-fc_pointer_store(gen *g, const node *n, const place *to)
+fc_slots_default(gen *g, object *o, const node *init)
 {
-    if (n->kind == E_REF) {
-        fc_pointer_assign(g, n->decl, to, n);
-    } else if (n->kind == E_MEMBER) {
-        pointer_var *v = field_pointer(g, n);
-        if (v)
-            fc_field_assign(g, v, to, n, false);
-    } else if (!to->refused) {
-        fc_fail(g, ERR_POINTER_POINTER, n->place);
+    place whole = fc_place_of(o);
+    for (uint32_t i = 0; o->pointers && i < fc_type_pointers(o->type); i++) {
+        slot *s = o->pointers[i];
+        for (uint32_t k = 0; s->kind == SLOT_STORED && k < s->count; k++) {
+            place e = element_of(g, s, &whole, k);
+            e.pointer = i;
+            if (!s->target[k].at.object && !s->target[k].nulls)
+                fc_slot_assign(g, &e, NULL, init, true);
+        }
     }
+}
+
+/* -- places of pointers
+ * --------------------------------------------------------------------------- */
+bool
+fc_field_refused(gen *g, const field *f, const node *n)
+{
+    if (f->hidden && fc_is_news(g, (front_error)f->hidden, f))
+        fc_fail(g, (front_error)f->hidden, n->place, f->hidden == ERR_TYPE ? f->type->name : f->name);
+    return f->hidden != 0;
 }

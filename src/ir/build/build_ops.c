@@ -230,7 +230,7 @@ rg_build_cast(rg_builder *b, rg_dtype to, rg_value v)
 {
     BUILD_GUARDED(b, NULL);
     if (v && ir_type_eq(v->type, ir_scalar(to)))
-        return v;
+        return build_resolve(b, v);
     return build_scalar_op(b, RG_OP_CAST, ir_scalar(to), 1, &v);
 }
 
