@@ -855,6 +855,30 @@ class Tensors(Case):
 
 
 @unittest.skipUnless(HAS_TORCH, "torch")
+class Messages(Case):
+    def test_things_without_a_name(self):
+        x, v, a = rg.field(float, 3), rg.Vector.field(2, float), rg.ndarray(types.vector(2, float), 2)
+        named = rg.field(float, 3, name="heights")
+
+        @rg.kernel
+        def run(a: types.ndarray(dtype=types.vector(3, float), ndim=1)):
+            pass
+        for wrong, says in ((lambda: x[3], "the bounds of field of shape"), (lambda: named[3], "the bounds of field 'heights' of shape"),
+                            (lambda: v[0], "^field declared at .* has not been placed"), (lambda: run(a), r"dtype=vector\(3, float\), ndim=1.*given")):
+            with self.assertRaisesRegex(Exception, says):
+                wrong()
+
+    def test_elements_that_are_structs_take_structs(self):
+        S = types.struct(a=float, c=types.struct(d=int))
+        s = S.field(shape=2)
+        s[0], s[1] = S(a=1, c={"d": 2}), {"a": 5, "c": {"d": 1}}
+        s[0].c = {"d": 7}
+        self.assertEqual((s[0].a, s[0].c.d, s[1].c.d), (1, 7, 1))
+        for wrong in (lambda: s.__setitem__(0, 3), lambda: setattr(s[0], "c", 3)):
+            with self.assertRaisesRegex(TypeError, "a struct of .* is wanted, not 3"):
+                wrong()
+
+
 class Kinds(Case):
     def test_classes_of_data_by_their_elements(self):
         vector = types.vector(2, float)

@@ -316,6 +316,65 @@ class Names(Language):
 
 
 class Loops(Language):
+    def test_variables_that_functions_change_by_reference(self):
+        x, y = rg.field(float, 6, needs_grad=True), rg.field(float, (), needs_grad=True)
+
+        @rg.func
+        def put(v: rg.template(), i, a):
+            v[i] = a
+
+        @rg.func
+        def add(s: rg.template(), a):
+            s += a
+
+        @rg.func
+        def add_square(a, into: rg.template()):
+            add(into, a * a)
+
+        @rg.func
+        def double(s: rg.template(), a):
+            s = s * 2 + a
+
+        @rg.func
+        def times(s: rg.template(), a):
+            return s * a
+
+        @rg.kernel
+        def run():
+            v, w, s = rg.Vector([0.0] * 6), rg.Vector([0.0, 0.0]), 0.0
+            for i in x:
+                put(v, i, x[i] * 2)
+            for i in x:
+                add_square(v[i], into=s)
+                add(w.y, x[i])
+                add(w[0], x[i] * x[i])
+            for i in x:
+                y[None] += times(s, x[i]) + w.dot(w)
+        values = np.arange(1, 7)
+        x.from_numpy(values)
+        y.grad[None] = 1
+        run()
+        run.grad()
+        total, squares = values.sum(), (values**2).sum()
+        self.assertEqual(y[None], 4 * squares * total + 6 * (squares**2 + total**2))
+        np.testing.assert_array_equal(x.grad.to_numpy(), 4 * (2 * values * total + squares) + 12 * (2 * squares * values + total))
+
+        @rg.kernel
+        def shared():
+            s = 0.0
+            for i in x:
+                double(s, x[i])
+            y[None] = s
+        self.refused(shared, says="`s` is a variable of the kernel", line="double(s, x[i])")
+
+        @rg.kernel
+        def read():
+            s = 0.0
+            for i in x:
+                add(s, x[i])
+                y[None] += times(s, 1.0)
+        self.refused(read, says="`s` is a variable of the kernel", line="s")
+
     def test_ndrange_without_axes_is_one_index(self):
         x = rg.field(int, ())
 

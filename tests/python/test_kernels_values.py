@@ -494,6 +494,26 @@ class Messages(Language):
                 print(i, end=";")
         self.assertEqual(sorted(self.printed(threads).split(";")), ["", "0", "1", "2", "3"])
 
+    def test_integers_that_no_type_at_hand_holds(self):
+        x, small, long = rg.field(int, ()), rg.field(rg.u8, 2), rg.field(rg.i64, ())
+
+        @rg.kernel
+        def fits():
+            small[0], small[1], long[None] = -1, 300, 1 << 40
+            x[None] = -(2**31)
+        fits()
+        self.assertEqual((small[0], small[1], long[None], x[None]), (255, 44, 1 << 40, -(2**31)))
+
+        @rg.kernel
+        def store():
+            x[None] = 3000000000
+        self.refused(store, error=rg.TypeError_, says="Integer literal 3000000000 exceeded the range of default_ip", line="x[None] = 3000000000")
+
+        @rg.kernel
+        def add():
+            long[None] += 1 << 70
+        self.refused(add, error=rg.TypeError_, says="exceeded the range")
+
     def test_formats(self):
         @rg.kernel
         def run(n: int, x: float):

@@ -56,7 +56,7 @@ class NdarrayType:
         return cls(*given) if isinstance(given, tuple) else cls(given)
 
     def __repr__(self) -> str:
-        return f"types.ndarray({', '.join(f'{k}={v!r}' for k, v in vars(self).items() if v not in (None, 'unsafe'))})"
+        return f"types.ndarray({', '.join(f'{k}={dtypes.shown(v)}' for k, v in vars(self).items() if v not in (None, 'unsafe'))})"
 
 
 class ArrayParameter(Parameter):

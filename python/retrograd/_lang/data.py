@@ -94,6 +94,11 @@ class Data:
     def __str__(self) -> str:
         return str(self.to_numpy())
 
+    @property
+    def called(self) -> str:
+        """What messages call it."""
+        return f"{self.kind} {self.name!r}" if self.name else self.kind
+
     # -- storage -------------------------------------------------------------------------------------------------------
 
     @property
@@ -106,7 +111,7 @@ class Data:
 
     def _allocate(self) -> None:
         if self.generation != runtime.generation:
-            raise RuntimeError_(f"the {self.kind} {self.name!r} was made before `reset()` or `init()`, or its tree was destroyed: it has no memory any more")
+            raise RuntimeError_(f"the {self.called} was made before `reset()` or `init()`, or its tree was destroyed: it has no memory any more")
         if self.primal is not None:
             whole, plane = self.primal, self.plane
             while whole.primal is not None:
@@ -158,16 +163,16 @@ class Data:
         key = () if key is None else tuple(key.entries) if isinstance(key, Matrix) else tuple(key) if isinstance(key, (tuple, list)) else (key,)
         if len(key) != len(self.shape):
             self.array  # noqa: B018 -- says if it has no place
-            raise IndexError_(f"{len(key)} indices for {self.kind} {self.name!r} of shape {self.shape}")
+            raise IndexError_(f"{len(key)} indices for {self.called} of shape {self.shape}")
         try:
             at = tuple([i.__index__() for i in key])
         except AttributeError:
-            raise TypeError(f"an index of {self.kind} {self.name!r} is an integer for each axis, not {key!r}") from None
+            raise TypeError(f"an index of {self.called} is an integer for each axis, not {key!r}") from None
         if self.offset:
             at = tuple([i - o for i, o in zip(at, self.offset)])
         for i, extent in zip(at, self.shape):
             if not 0 <= i < extent:
-                raise AssertionError_(f"index {key} is out of the bounds of {self.kind} {self.name!r} of shape {self.shape}"
+                raise AssertionError_(f"index {key} is out of the bounds of {self.called} of shape {self.shape}"
                                       + (f" with offset {self.offset}" if self.offset else ""))
         return at
 
@@ -193,7 +198,7 @@ class Data:
 
     def _outside(self, what: str) -> None:
         if building():
-            raise SyntaxError_(f"{what} of {self.kind} {self.name!r} by Python would be done once, when the kernel is compiled: call it outside of kernels, "
+            raise SyntaxError_(f"{what} of {self.called} by Python would be done once, when the kernel is compiled: call it outside of kernels, "
                                "or make a @func of what the kernel calls")
 
     # -- all elements --------------------------------------------------------------------------------------------------
@@ -228,7 +233,7 @@ class Data:
         if copy or copy is None and not shared:
             return self._columns(np.array(self._view(), dtype=target, copy=True, order="C"), keep_dims)
         if not shared:
-            raise ValueError(f"{self.kind} {self.name!r} cannot be lent without a copy: it is "
+            raise ValueError(f"{self.called} cannot be lent without a copy: it is "
                              + ("in a device's memory" if self.array.device.own_memory else f"of {self.dtype}, not {dtype}"))
         return self._columns(self._by_shape(self._shared().numpy()), keep_dims)
 
@@ -250,7 +255,7 @@ class Data:
         wanted = self.shape + self.element_shape
         kept = [n for n in values.shape[len(self.shape) :] if n != 1] == [n for n in self.element_shape if n != 1]  # columns and rows are vectors
         if values.shape != wanted and (not self.element_shape or values.shape[: len(self.shape)] != self.shape or not kept):
-            raise ValueError(f"{self.kind} {self.name!r}: an array of shape {wanted} is wanted, not {values.shape}")
+            raise ValueError(f"{self.called}: an array of shape {wanted} is wanted, not {values.shape}")
         self._store(values.reshape(wanted).astype(self.dtype.numpy, copy=False))
 
     def copy_from(self, other: Any) -> None:
@@ -290,7 +295,7 @@ class Data:
         if device is None or torch.device(device).type == found.device.type:
             return found
         if copy is False:
-            raise ValueError(f"{self.kind} {self.name!r} cannot be lent without a copy: it is on {found.device}, not {device}")
+            raise ValueError(f"{self.called} cannot be lent without a copy: it is on {found.device}, not {device}")
         return found.to(device)
 
     def _by_shape_torch(self, values: Any) -> Any:
@@ -315,7 +320,7 @@ class Data:
         if self._is_plain():
             return self._shared().__dlpack__(*args, **options)
         if self.array.device.own_memory:
-            raise BufferError(f"{self.kind} {self.name!r} has its axes in another order in memory: copy it, or use to_torch()")
+            raise BufferError(f"{self.called} has its axes in another order in memory: copy it, or use to_torch()")
         return self.to_numpy(copy=False).__dlpack__(*args, **options)
 
     def __dlpack_device__(self) -> Any:

@@ -105,6 +105,11 @@ def of(given: Any) -> DType | None:
     return None
 
 
+def shown(given: Any) -> str:
+    """An annotation or argument in messages."""
+    return given.__name__ if isinstance(given, type) else repr(given)
+
+
 def unsigned(t: DType) -> DType:
     """The type of integers without a sign, or of bits, of the same width."""
     return {8: u8, 16: u16, 32: u32, 64: u64}[t.bits]

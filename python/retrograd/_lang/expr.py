@@ -72,6 +72,13 @@ def typed(x: Any, dtype: DType) -> Expr:
     return Expr(b.constants[key], dtype)
 
 
+def assigned(x: Any, dtype: DType) -> Expr:
+    """A number as a value of the type of what it is assigned to."""
+    if isinstance(x, numbers.Integral) and not dtype.is_float and not dtype.least() <= int(x) <= dtype.most():
+        type_of(x)  # refuses what the default type does not hold, either
+    return typed(x, dtype)
+
+
 def type_of(x: Any) -> DType:
     """The type of a scalar; Python's numbers have the default types."""
     if isinstance(x, Expr):

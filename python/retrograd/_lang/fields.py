@@ -46,10 +46,10 @@ class Field(Data):
 
     def _place(self, node: Node, offset: tuple[int, ...] | None) -> None:
         if self.placed and not (isinstance(self.primal, Field) and self.parent() is self.primal.parent()):
-            raise RuntimeError_(f"field {self.name!r} has been placed already")
+            raise RuntimeError_(f"{self.called} has been placed already")
         if isinstance(self.primal, Field):
             if self.primal.placed and node.shape != self.primal.shape:
-                raise RuntimeError_(f"{self.name!r} has the shape of its field, {self.primal.shape}, and cannot be placed with {node.shape}")
+                raise RuntimeError_(f"{self.called} has the shape of its field, {self.primal.shape}, and cannot be placed with {node.shape}")
             self.placed, self.node = True, Node(node)
             if self.primal._array is not None:
                 self._allocate()
@@ -59,7 +59,7 @@ class Field(Data):
             if d is not None:
                 d.shape, d.order, d.offset = self.shape, self.order, self.offset
                 if d.placed and d.node.shape != self.shape:
-                    raise RuntimeError_(f"{d.name!r} has been placed with shape {d.node.shape}, and its field with {self.shape}")
+                    raise RuntimeError_(f"{d.called} has been placed with shape {d.node.shape}, and its field with {self.shape}")
                 if wanted and not d.placed:
                     d._place(node, offset)
 
@@ -69,7 +69,7 @@ class Field(Data):
                 which, called = ("grad", "Gradient") if self.plane == ADJOINT else ("dual", "Tangent")
                 raise RuntimeError_(f"{called} {self.name or which} has not been placed, check whether `needs_{which}=True`, or place it "
                                     f"with `root.lazy_{which}()`")
-            raise RuntimeError_(f"field {self.name!r} declared at {self.declared} has not been placed: give it a shape, or place it under `root`")
+            raise RuntimeError_(f"{self.called} declared at {self.declared} has not been placed: give it a shape, or place it under `root`")
         super()._allocate()
         if self.primal is None:
             for d in (self.grad, self.dual):

@@ -507,7 +507,8 @@ class MatrixType:
         return found
 
     def __repr__(self) -> str:
-        return f"vector({self.n}, {self.dtype})" if self.m is None else f"matrix({self.n}, {self.m}, {self.dtype})"
+        t = dtypes.shown(self.dtype)
+        return f"vector({self.n}, {t})" if self.m is None else f"matrix({self.n}, {self.m}, {t})"
 
     def __eq__(self, other: Any) -> bool:
         return isinstance(other, MatrixType) and (self.n, self.m, self.dtype) == (other.n, other.m, other.dtype)

@@ -72,7 +72,7 @@ class Variable(Place):
     def store(self, value: Any) -> None:
         if not e.is_scalar(value):
             raise TypeError_(f"a variable of {self.dtype} cannot hold {e.describe(value)}")
-        current().builder.set(self.var, e.typed(value, self.dtype).value)
+        current().builder.set(self.var, e.assigned(value, self.dtype).value)
 
 
 class Element(Place):
@@ -93,7 +93,7 @@ class Element(Place):
         b = current()
         if b.marks is not None:
             b.marks.write(self.buffer, self.index)
-        found = e.typed(value, self.dtype)
+        found = e.assigned(value, self.dtype)
         return (e.constant(found) if self.buffer.constant else found).value
 
     def store(self, value: Any) -> None:
@@ -138,7 +138,7 @@ class ArrayEntry(Place):
 
     def store(self, value: Any) -> None:
         b = current().builder
-        b.set(self.var, b.insert(b.get(self.var), self._at(), e.typed(value, self.dtype).value))
+        b.set(self.var, b.insert(b.get(self.var), self._at(), e.assigned(value, self.dtype).value))
 
 
 class Chosen(Place):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
-from typing import Any, Iterator
+from collections import ChainMap
+from typing import Any, Iterator, Mapping
 
 from .build import IDENTITY_OF
 from .errors import SyntaxError_
+from .func import Func, is_template, resolve
 from .liveness import of_comprehensions
 from .places import LocalMatrix, Place, StructPlace, Variable
 from .scopes import Frame, targets
+from .source import names_of, source_of
 
 OPERATORS = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.FloorDiv: "floordiv", ast.Mod: "mod", ast.Pow: "pow",
              ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "xor", ast.LShift: "shl", ast.RShift: "shr"}
@@ -73,16 +76,39 @@ def _parts(target: Any) -> Iterator[Any]:
         yield target
 
 
-def _function_name(frame: Frame, call: ast.Call) -> str:
-    """The name of a called function, whatever the kernel calls it."""
-    if not isinstance(call.func, ast.Name):
-        return getattr(call.func, "attr", "")
-    name = call.func.id
-    return str(getattr(frame.closure.get(name, frame.globals.get(name)), "__name__", name))
+def _called(names: Mapping[str, Any], node: Any) -> Any:
+    """The function that is called; None: it has no name outside of the kernel."""
+    if isinstance(node, ast.Name):
+        return names.get(node.id)
+    return getattr(_called(names, node.value), node.attr, None) if isinstance(node, ast.Attribute) else None
 
 
-def changes(frame: Frame, body: list[ast.stmt]) -> Iterator[Change]:
-    """What statements change."""
+def _by_reference(names: Mapping[str, Any], call: ast.Call, seen: tuple[Any, ...]) -> Iterator[Change]:
+    """What a call changes of the variables that it gives to a function by reference."""
+    function = _called(names, call.func)
+    if not isinstance(function, Func) or function.function in seen:
+        return
+    parameters = list(function.signature.parameters.values())[1 if function.bound else 0 :]
+    given = {p.name: a for p, a in zip(parameters, call.args)} | {k.arg: k.value for k in call.keywords if k.arg}
+    given = {p.name: given[p.name] for p in parameters if p.name in given and is_template(resolve(function.function, p.annotation))}
+    if not any(_base(a) for a in given.values()):
+        return
+    body = source_of(function.function).tree.body
+    inner = list(changes(ChainMap(names_of(function.function), function.function.__globals__), body, (*seen, function.function)))
+    bases = {id(c.base) for c in inner}
+    for name, node in given.items():
+        base = _base(node)
+        own = [c for c in inner if c.base.id == name]
+        if base is None or not own:
+            continue
+        for c in own:
+            yield Change(base, c.way, call, c.part or base is not node)
+        if any(n.id == name and id(n) not in bases for s in body for n in ast.walk(s) if isinstance(n, ast.Name)):
+            yield Change(base, "read", call, False)
+
+
+def changes(names: Mapping[str, Any], body: list[ast.stmt], seen: tuple[Any, ...] = ()) -> Iterator[Change]:
+    """What statements change. `names`: what those outside of the function mean. `seen`: functions that are looked into."""
     inside = [n for statement in body for n in ast.walk(statement)]
     unused = {id(n.value) for n in inside if isinstance(n, ast.Expr)}
     for node in inside:
@@ -97,11 +123,13 @@ def changes(frame: Frame, body: list[ast.stmt]) -> Iterator[Change]:
                 yield Change(base, OPERATORS.get(type(node.op), SET), node, base is not node.target)
         elif isinstance(node, ast.NamedExpr):
             yield Change(node.target, SET, node, False)
-        elif isinstance(node, ast.Call) and node.args:
-            way = _function_name(frame, node)
-            base = _base(node.args[0])
+        elif isinstance(node, ast.Call):
+            way = str(getattr(_called(names, node.func), "__name__", getattr(node.func, "attr", "")))
+            base = _base(node.args[0]) if node.args else None
             if way.startswith("atomic_") and base is not None:
                 yield Change(base, way[7:] if id(node) in unused else "read", node, base is not node.args[0])
+            else:
+                yield from _by_reference(names, node, seen)
 
 
 def _message(name: str) -> str:
@@ -134,7 +162,7 @@ def _is_invariant(value: ast.expr | None, own: set[str]) -> bool:
 def shared(frame: Frame, node: ast.For) -> list[Shared]:
     """The variables around a loop that its iterations change; raises Race if they cannot run in parallel."""
     found: dict[str, list[Change]] = {}
-    for c in changes(frame, node.body):
+    for c in changes(ChainMap(*reversed(frame.scopes), frame.closure, frame.globals), node.body):
         found.setdefault(c.base.id, []).append(c)
     index = set(targets(node.target))
     inside = [n for s in node.body for n in ast.walk(s)]

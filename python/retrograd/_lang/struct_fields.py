@@ -8,7 +8,7 @@ from .data import Data
 from .errors import RuntimeError_
 from .fields import Field, field
 from .layout import Layout
-from .structs import Struct, StructType
+from .structs import Struct, StructType, as_type
 
 
 class StructField:
@@ -122,7 +122,7 @@ class StructField:
         return StructView(self, key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        for name, v in self.type(value).members.items():
+        for name, v in as_type(self.type, value).members.items():
             self.members[name][key] = v
 
     def __iter__(self) -> Iterator[Any]:

@@ -114,7 +114,11 @@ class StructType:
 def as_type(type_: Any, value: Any) -> Any:
     """A value converted to a scalar, vector, matrix or struct type."""
     if isinstance(type_, StructType):
-        return type_() if isinstance(value, int) and value == 0 else type_(value)
+        if isinstance(value, (Struct, Mapping)):
+            return type_(value)
+        if isinstance(value, int) and value == 0:
+            return type_()
+        raise TypeError_(f"a struct of {', '.join(type_.members)} is wanted, not {value!r}")
     if isinstance(type_, MatrixType):
         return type_(value)
     from .functions import cast
