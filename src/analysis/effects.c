@@ -106,6 +106,13 @@ ir_access_does(const ir_op *op)
     }
 }
 
+bool
+ir_is_own(const ir_op *op)
+{
+    const ir_op *made = ir_is_access(op) ? op->args[0]->def : NULL;
+    return made && made->own;
+}
+
 /* A function reads the arrays that it is given; their tangents, where it is a jvp; and a reverse may add to their adjoints. */
 static void
 reach_of_call(const ir_op *call, ir_reach_fn *each, void *user)

@@ -52,7 +52,7 @@ static void
 pair_up(vjp *v, const ir_op *op, ir_op *copy, bool effects)
 {
     map_set(&v->instance_ops, map_ptr(op), copy);
-    if (!effects && (op->code == RG_OP_LOAD || op->code == RG_OP_RMW))
+    if (!effects && (op->code == RG_OP_LOAD || op->code == RG_OP_RMW) && !ir_is_own(op))
         copy->origin = op;
     for (uint32_t i = 0; i < op->nregions; i++) {
         const ir_op *inner = op->regions[i]->first;
@@ -81,6 +81,8 @@ drop_sweep_effects(vjp *v, ir_op *op)
             next = inner->next;
             drop_sweep_effects(v, inner);
         }
+    if (ir_is_own(op))
+        return; /* a thread that is swept again fills its memory again */
     switch ((rg_op)op->code) {
     case RG_OP_PARALLEL:
         if (!op->nresults)

@@ -118,6 +118,7 @@ enum { IR_FEW = 64 };
  * masked      load, store, rmw, extract, insert: the last operand says which lanes take part
  * successive  load, store, rmw with lanes: each lane's last subscript is its number more than the one given
  * in_row      load, store, rmw: each subscript stays inside the extent of its axis
+ * own         temp: each thread reaches elements of its own, and reads what it has written itself, since it began
  * fast        add, mul of adjoints: may be contracted, sums carried by a loop added in any order
  * reverse, forward   call: of a derivative of the function: its vjp, if `reverse`, of that the jvp, `forward` times
  * tangents, adjoints call: of each jvp, a bit: buffers that the function reads have tangents; or it is the reverse of a
@@ -135,8 +136,8 @@ enum { IR_FEW = 64 };
     const char *why;                                                                                                   \
     uint32_t bundle, block;                                                                                            \
     uint8_t plane, direction, beside, rmw, forward, tangents, adjoints;                                                \
-    bool atomic, records, rewinds, masked, successive, in_row, fast, reverse, silent, again, drops, settled, ordered, \
-        few, in_page, one_page;
+    bool atomic, records, rewinds, masked, successive, in_row, own, fast, reverse, silent, again, drops, settled,      \
+        ordered, few, in_page, one_page;
 typedef struct ir_flags {
     IR_FLAGS
 } ir_flags;

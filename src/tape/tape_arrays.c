@@ -59,6 +59,8 @@ can_repeat(const look *l, const ir_op *op)
 static bool
 needs_array(look *l, const ir_op *op)
 {
+    if (ir_is_own(op))
+        return false; /* what runs again fills it again */
     if (ir_access_does(op) & IR_CHANGES)
         return true;
     bool reads = op->code == RG_OP_LOAD || op->code == RG_OP_SNAPSHOT;

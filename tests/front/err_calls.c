@@ -51,8 +51,8 @@ err_calls(int n, float x[n])
     }
     #pragma omp parallel for
     for (int i = 0; i < n; i++) {
-        float *p = malloc(4); // error: E0415
-        free(p); // error: E0415
+        float *p = malloc((int)x[i] * sizeof *p); // error: E0415
+        free(x); // error: E0415
     }
     x[0] = either(x, n)[0];
 }

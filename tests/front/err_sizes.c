@@ -1,4 +1,5 @@
-// Local arrays whose sizes are not known in time.
+// Local arrays whose sizes are not known in time, or whose number is not.
+#include <stdlib.h>
 static void
 inside(int n, float *x)
 {
@@ -15,9 +16,15 @@ err_sizes(int n, float x[n], int k[n])
     float moved[changed][3]; // error: E0474
     #pragma omp parallel for
     for (int t = 0; t < n; t++) {
-        float local[n]; // error: E0418
-        x[t] = local[t] + h[t] + later[t] + far[t] + moved[t][2];
+        float local[k[t]], rows[2][t]; // error: E0474 E0474
+        x[t] = local[t] + rows[1][t] + h[t] + later[t] + far[t] + moved[t][2];
+    }
+    #pragma omp parallel for
+    for (int t = 0; t < k[0]; t++) {
+        float local[n], *more = (float *)malloc(n * sizeof(float)); // error: E0418 E0418
+        local[0] = more[0] = x[t];
+        x[t] = local[0] * more[0];
     }
     for (int i = 0; i < n; i++)
-        inside(i, x);
+        inside(k[i], x);
 }

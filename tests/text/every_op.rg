@@ -21,7 +21,7 @@ kernel @ops(%n: i64, %h: f16, %x: f64, %p: buf<f64,2>, %q: buf<f64,2>, %z: buf<u
   %e: i64 = extent %p, 1
   %pq: buf<f64,2> = pick %sel, %p, %q
   %t: buf<f32,2> = temp %n, %e
-  %t0: buf<f32,0> = temp
+  %t0: buf<f32,0> = temp.own
   %u: u8 = load %z[]
   %"a name": f64 = load %pq[%zero, %zero]
   %seen: f64 = load.atomic %pq[%zero, %zero]

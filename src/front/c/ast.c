@@ -316,6 +316,29 @@ fc_expr_is_plain(const node *n)
 
 /* -- functions
  * ------------------------------------------------------------------------------------- */
+bool
+fc_same_expression(const node *x, const node *y)
+{
+    if (!x || !y || x->kind != y->kind)
+        return false;
+    switch (x->kind) {
+    case E_INT:
+        return x->bits == y->bits;
+    case E_REF:
+        return x->decl == y->decl;
+    case E_CAST:
+        return x->type == y->type && fc_same_expression(x->kid[0], y->kid[0]);
+    case E_MEMBER:
+        return x->bits == y->bits && fc_same_expression(x->kid[0], y->kid[0]);
+    case E_SUBSCRIPT:
+        return fc_same_expression(x->kid[0], y->kid[0]) && fc_same_expression(x->kid[1], y->kid[1]);
+    case E_BINARY:
+        return x->op == y->op && fc_same_expression(x->kid[0], y->kid[0]) && fc_same_expression(x->kid[1], y->kid[1]);
+    default:
+        return false;
+    }
+}
+
 static bool
 is_not_parallel(const node *n, void *user)
 {

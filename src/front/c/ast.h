@@ -250,6 +250,8 @@ bool fc_node_walk(const node *n, node_visit *each, void *user);
 /* Whether the tree assigns to the variable or, its address being known elsewhere, might. */
 bool fc_tree_writes(const node *tree, const decl *d);
 bool fc_tree_mentions(const node *tree, const decl *d);
+/* Whether both are written alike, of names, constants, operators and subscripts. */
+bool fc_same_expression(const node *x, const node *y);
 /* Whether the tree holds a break (continue) that leaves the loop whose body it is. */
 bool fc_body_breaks(const node *body);
 bool fc_body_continues(const node *body);

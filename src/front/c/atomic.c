@@ -326,13 +326,13 @@ changed(gen *g, const atomic_form *f, rg_dtype kept, rg_value old, rg_value y)
 
 /* Computed from what is there and exchanged for it, until it still was. Returns what was there then. */
 static rg_value
-try_update(gen *g, const atomic_form *f, const leaf *l, const rg_value *index, rg_value y)
+try_update(gen *g, const atomic_form *f, const leaf *l, uint32_t rank, const rg_value *index, rg_value y)
 {
     rg_var seen = rg_build_var(g->b, rg_str_of("seen"), (rg_type){l->dtype, 0});
-    rg_build_set(g->b, seen, rg_build_load_atomic(g->b, l->value, l->rank, index));
+    rg_build_set(g->b, seen, rg_build_load_atomic(g->b, l->value, rank, index));
     rg_label loop = rg_build_loop(g->b);
     rg_value old = rg_build_get(g->b, seen);
-    rg_value found = rg_build_rmw(g->b, RG_PRIMAL, RG_RMW_CAS, true, l->value, l->rank, index, changed(g, f, l->dtype, old, y), old);
+    rg_value found = rg_build_rmw(g->b, RG_PRIMAL, RG_RMW_CAS, true, l->value, rank, index, changed(g, f, l->dtype, old, y), old);
     rg_build_set(g->b, seen, found);
     rg_build_leave_if(g->b, rg_build_2(g->b, RG_OP_EQ, found, old), loop);
     rg_build_end(g->b);
@@ -354,11 +354,11 @@ fc_atomic_update(gen *g, const node *n, const atomic_form *f, const place *p)
     rg_value compare = f->compare ? fc_convert(g, l->dtype, fc_scalar(g, f->compare)) : NULL;
     v = f->tried ? fc_scalar(g, f->operand) : operand_of(g, f, l->dtype);
     fc_at_node(g, n);
-    fc_whole_indices(g, p, l->rank, index);
+    uint32_t rank = fc_whole_indices(g, p, l->rank, index);
     if (f->tried)
-        old = try_update(g, f, l, index, v);
+        old = try_update(g, f, l, rank, index, v);
     else
-        old = rg_build_rmw(g->b, RG_PRIMAL, f->op, true, l->value, l->rank, index, v, compare);
+        old = rg_build_rmw(g->b, RG_PRIMAL, f->op, true, l->value, rank, index, v, compare);
     rg_value equal = f->compare ? rg_build_2(g->b, RG_OP_EQ, old, compare) : NULL, kept = old;
     if (f->after && f->tried)
         kept = changed(g, f, l->dtype, old, v);

@@ -209,7 +209,7 @@ fc_call(gen *g, const node *n)
     if (fn->refused)
         return fc_nothing(g, n->type);
     if (!fn->body) {
-        if (strcmp(fn->name, "free") == 0 && n->count == 1 && !g->in_thread) {
+        if (strcmp(fn->name, "free") == 0 && n->count == 1) {
             place p = fc_pointer(g, n->list[0]); /* what was allocated lives as long as the launch */
             if (p.refused || p.object->kind == OBJECT_NULL || p.object->allocated)
                 return (value){.type = n->type};
@@ -219,7 +219,7 @@ fc_call(gen *g, const node *n)
         if (fc_ending_call(g, n))
             return fc_nothing(g, n->type);
         if (allocates(fn->name))
-            return refuse_call(g, n, ERR_ALLOCATION);
+            return refuse_call(g, n, fc_sized_error(g, n, ERR_ALLOCATION));
         return refuse_missing(g, n);
     }
     if (fn->variadic && takes_the_rest(fn)) {

@@ -57,6 +57,7 @@ typedef struct object {
     bool shared;   /* made at kernel level: every thread sees it */
     bool allocated; /* by malloc or calloc */
     bool team;     /* made in a parallel region: each of its threads has one */
+    bool rows;     /* each thread has one: the last axes are those of the threads */
     bool read_only; /* an array of the kernel in a function whose derivative is taken */
     loop_updates updated;
     uint32_t nleaves;
@@ -169,6 +170,12 @@ typedef struct own_instance {
     rg_fn made;
 } own_instance;
 
+/* The threads of a parallel loop: how many there may be on each axis, or which one runs. */
+typedef struct threads {
+    uint32_t rank;
+    rg_value at[RG_MAX_RANK];
+} threads;
+
 typedef struct gen {
     unit *unit;
     struct project *project;
@@ -178,6 +185,7 @@ typedef struct gen {
     uint32_t objects; /* made so far */
     bool in_thread;   /* inside a parallel loop */
     uint32_t loop;    /* the number of that */
+    threads thread;   /* its numbers there, from 0 on */
     bool atomic_read; /* inside an `omp atomic read` */
     bool dead;        /* what follows in this block is never reached: a test that is known jumped over it */
     rg_place at;      /* what is generated now: errors without a place are there */
@@ -230,8 +238,9 @@ object *fc_object_new(gen *g, object_kind kind, const char *name, ctype *t, uint
                       const int64_t *dims);
 object *fc_object_local(gen *g, const char *name, ctype *t);   /* variables, declared now */
 object *fc_object_temp(gen *g, const char *name, ctype *t);    /* arrays are temporary buffers */
-/* The same with extents: of `outer` axes before those of the type, then of these. */
-object *fc_object_sized(gen *g, const char *name, ctype *t, uint32_t outer, const rg_value *extent);
+/* The same with extents: of `outer` axes before those of the type, then of these; one for each of the threads, if there
+ * are any. */
+object *fc_object_sized(gen *g, const char *name, ctype *t, uint32_t outer, const rg_value *extent, const threads *each);
 object *fc_object_of_value(gen *g, const char *name, value v); /* read-only */
 place fc_place_of(object *o);
 rg_value fc_load_leaf(gen *g, const place *p, uint32_t which);
@@ -252,8 +261,8 @@ place fc_place_member(const place *p, uint32_t field_number);
 place fc_place_element(gen *g, const place *p, rg_value index);          /* of an array place */
 place fc_place_move(gen *g, const place *p, rg_value by, const node *n); /* pointers */
 rg_value fc_index_add(gen *g, rg_value x, rg_value y);                   /* either may be NULL: 0 */
-/* Under p's indices, and 0 behind them: to build an access of a buffer with now. */
-void fc_whole_indices(gen *g, const place *p, uint32_t rank, rg_value *out);
+/* Under p's indices, 0 behind them, and the thread's own: to build an access of a buffer with now. How many these are. */
+uint32_t fc_whole_indices(gen *g, const place *p, uint32_t rank, rg_value *out);
 
 /* -- expr.c
  * ----------------------------------------------------------------------------------------- */
@@ -338,6 +347,7 @@ value fc_call(gen *g, const node *n);
 bool fc_math_call(gen *g, const node *n, value *out);
 /* A number that n is a multiple of, whatever the run brings; 0: n is 0. */
 int64_t fc_known_divisor(const node *n);
+int64_t fc_common_divisor(int64_t x, int64_t y);
 void fc_clear(gen *g, const place *p, const node *n); /* zeros all of the array that p points into */
 /* print.c: assert, printf and its like; what does not return, as a failing assert. false: it is none of them */
 bool fc_report_call(gen *g, const node *n, value *out);
@@ -390,11 +400,10 @@ bool fc_frees(const node *tree, const decl *d);
  * another one later */
 bool fc_only_reads(const decl *fn, uint32_t number);
 bool fc_goes_elsewhere(const node *tree, const decl *d);
-/* when the kernel begins: makes the array, if its size is known then */
-void fc_sized_declaration(gen *g, const call_path *p, const decl *d);
-void fc_sized_allocation(gen *g, const call_path *p, const node *cast, const char *name);
 /* the array of a declaration, or of a call of malloc, in what is generated now; NULL: none was made */
 object *fc_sized_object(const gen *g, const void *what);
+/* why it was not: this, or the number of threads that have one each is not known */
+front_error fc_sized_error(const gen *g, const void *what, front_error otherwise);
 
 /* -- omp.c, atomic.c, reduction.c, omp_call.c
  * -------------------------------------------------------------------------------- */

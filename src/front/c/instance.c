@@ -85,7 +85,7 @@ classify_array(gen *g, argument *a, int64_t wanted, const node *n)
     a->count = p->n <= l->rank ? l->dim[p->n - 1] : -1;
     if (!known_int(p->index[p->n - 1], &a->start) || a->start < 0)
         a->start = -1;
-    if (a->count < 0 && wanted == PASS_BUFFER && p->object->kind == OBJECT_BUFFER) {
+    if (a->count < 0 && wanted == PASS_BUFFER && p->object->kind == OBJECT_BUFFER && !p->object->rows) {
         a->buffer = a->constant = true;
         a->start = 0;
         return true;

@@ -1,5 +1,6 @@
 /* Kernels: bodies, results, and the entry points of the front end. SPDX-License-Identifier: Apache-2.0 */
 #include "front/c/census.h"
+#include "front/c/known.h"
 #include "front/c/omp.h"
 
 #include "analysis/races.h"
@@ -14,6 +15,9 @@ typedef struct hoisting {
     decl *fn;
     bool in_thread, in_loop;
     const call_path *path;
+    const loop_around *loops;
+    uint32_t parallel; /* loops of a directive that are still to come */
+    sized_at threads; /* of the parallel loop around: where its memory is */
     const char *name; /* of the variable that what is looked at is assigned to; NULL: none */
 } hoisting;
 
@@ -51,24 +55,52 @@ hoist_declaration(hoisting *h, decl *d)
 
 /* In a loop each turn would allocate: one buffer will do if nothing of it outlives the turn. */
 static void
-hoist_sized_variable(const hoisting *h, const decl *d)
+hoist_sized_variable(const hoisting *h, const sized_at *at, const decl *d)
 {
-    fc_sized_declaration(h->g, h->path, d);
+    fc_sized_declaration(at, d);
     if (h->in_loop && d->init && fc_allocation(d->init) && !fc_goes_elsewhere(h->fn->body, d) &&
         fc_frees(h->fn->body, d))
-        fc_sized_allocation(h->g, h->path, d->init, d->name);
+        fc_sized_allocation(at, d->init, d->name);
 }
 
 /* what has a size that the run knows, on this way of calls */
 static void
 hoist_sized(const hoisting *h, const node *n)
 {
-    if (h->in_thread || !h->path)
+    if (!h->path)
         return;
+    sized_at at = h->threads;
+    at.at = (known_at){h->g, h->path, h->loops};
     for (uint32_t i = 0; n->kind == S_DECL && i < n->count; i++)
-        hoist_sized_variable(h, n->list[i]->decl);
+        hoist_sized_variable(h, &at, n->list[i]->decl);
     if (n->kind == E_CAST && n->type->kind == TYPE_POINTER && fc_allocation(n) && !h->in_loop)
-        fc_sized_allocation(h->g, h->path, n, h->name);
+        fc_sized_allocation(&at, n, h->name);
+}
+
+/* Each thread of a parallel loop has memory of its own, so the loops around matter no more. */
+static void
+enter_threads(hoisting *h, const node *n)
+{
+    if (h->in_thread)
+        return;
+    h->in_thread = true;
+    h->in_loop = false;
+    h->parallel = n->directive->collapse;
+    h->threads = (sized_at){.loops = n, .loops_at = {h->g, h->path, h->loops}};
+}
+
+static void
+enter_loop(hoisting *h, const node *n)
+{
+    if (n->kind == S_FOR) {
+        loop_around *l = arena_one(h->g->arena, loop_around);
+        *l = (loop_around){h->loops, n, h->path};
+        h->loops = l;
+    }
+    if (h->parallel)
+        h->parallel--;
+    else
+        h->in_loop = true;
 }
 
 static void
@@ -78,14 +110,15 @@ hoist_tree(hoisting h, const node *n)
         if (n->kind == S_OMP && fc_omp_is_loop(n->directive)) {
             if (!h.in_thread && !seen_before(h.g, n->directive, false))
                 fc_last_hoist(h.g, n);
-            h.in_thread = true;
+            enter_threads(&h, n);
         }
         bool function = n->kind == E_CALL || (n->kind == E_REF && n->decl->kind == DECL_FUNCTION);
         h.g->numbers |= fc_is_number_call(n);
         if (function && n->decl && n->decl->body)
             hoist_function(&h, n->decl, n->kind == E_CALL ? n : NULL);
         hoist_sized(&h, n);
-        h.in_loop |= n->kind == S_FOR || n->kind == S_WHILE || n->kind == S_DO;
+        if (n->kind == S_FOR || n->kind == S_WHILE || n->kind == S_DO)
+            enter_loop(&h, n);
         if (n->kind == E_REF && n->decl->kind == DECL_VAR && n->decl->lasting &&
             n->decl->type->kind != TYPE_POINTER && !seen_before(h.g, n->decl, false)) {
             object_undo undo = {n->decl, n->decl->object};
@@ -117,10 +150,13 @@ static void
 hoist_function(const hoisting *from, decl *fn, const node *call)
 {
     gen *g = from->g;
-    bool sizes = from->path && call && !from->in_thread && !fn->active && fc_function_sizes(fn);
+    bool sizes = from->path && call && !fn->active && fc_function_sizes(fn);
     if (seen_before(g, fn, from->in_thread) && !sizes)
         return;
-    hoisting h = {.g = g, .fn = fn, .in_thread = from->in_thread, .in_loop = from->in_loop};
+    hoisting h = *from;
+    h.fn = fn;
+    h.path = NULL;
+    h.name = NULL;
     if (sizes)
         h.path = fc_call_path(g, from->path, fn, call);
     bool active = fn->active;

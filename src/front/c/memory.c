@@ -31,8 +31,8 @@ typedef struct block {
 
 /* -- how many elements
  * ------------------------------------------------------------------------------ */
-static int64_t
-common_divisor(int64_t x, int64_t y)
+int64_t
+fc_common_divisor(int64_t x, int64_t y)
 {
     while (y) {
         int64_t rest = x % y;
@@ -66,7 +66,7 @@ fc_known_divisor(const node *n)
             return x && y > INT32_MAX / x ? (x > y ? x : y) : x * y;
         }
         if (n->op == RG_OP_ADD || n->op == RG_OP_SUB)
-            return common_divisor(fc_known_divisor(n->kid[0]), fc_known_divisor(n->kid[1]));
+            return fc_common_divisor(fc_known_divisor(n->kid[0]), fc_known_divisor(n->kid[1]));
         return 1;
     default:
         return 1;
@@ -83,7 +83,7 @@ quotient(gen *g, const node *n, int64_t size)
     if (size > 1 && n->kind == E_CAST && fc_known_divisor(n->kid[0]) % size == 0)
         return quotient(g, n->kid[0], size);
     if (size > 1 && n->kind == E_BINARY && n->op == RG_OP_MUL) {
-        int64_t right = common_divisor(size, fc_known_divisor(n->kid[1]));
+        int64_t right = fc_common_divisor(size, fc_known_divisor(n->kid[1]));
         if (fc_known_divisor(n->kid[0]) % (size / right) == 0)
             return rg_build_2(g->b, RG_OP_MUL, quotient(g, n->kid[0], size / right), quotient(g, n->kid[1], right));
     }
@@ -118,25 +118,6 @@ read_side(block *b, const node *pointer, side *s)
 }
 
 static bool
-same_expression(const node *x, const node *y)
-{
-    if (!x || !y || x->kind != y->kind)
-        return false;
-    switch (x->kind) {
-    case E_INT:
-        return x->bits == y->bits;
-    case E_REF:
-        return x->decl == y->decl;
-    case E_CAST:
-        return x->type == y->type && same_expression(x->kid[0], y->kid[0]);
-    case E_BINARY:
-        return x->op == y->op && same_expression(x->kid[0], y->kid[0]) && same_expression(x->kid[1], y->kid[1]);
-    default:
-        return false;
-    }
-}
-
-static bool
 same_rows(const side *x, const side *y)
 {
     const leaf *l = &x->at.object->leaves[x->at.leaf], *m = &y->at.object->leaves[y->at.leaf];
@@ -147,7 +128,7 @@ same_rows(const side *x, const side *y)
         if (l->dim[a] >= 0 && l->dim[a] == m->dim[b])
             continue;
         const decl *d = x->at.object->param, *e = y->at.object->param;
-        if (!d || !e || a >= d->nextents || b >= e->nextents || !same_expression(d->extents[a], e->extents[b]))
+        if (!d || !e || a >= d->nextents || b >= e->nextents || !fc_same_expression(d->extents[a], e->extents[b]))
             return false;
     }
     return true;

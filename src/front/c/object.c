@@ -165,9 +165,9 @@ fc_object_local(gen *g, const char *name, ctype *t)
 }
 
 static rg_value
-named_temp(gen *g, const leaf *l, const rg_value *extent)
+named_temp(gen *g, const leaf *l, uint32_t rank, const rg_value *extent)
 {
-    rg_value v = rg_build_temp(g->b, l->dtype, l->rank, extent);
+    rg_value v = rg_build_temp(g->b, l->dtype, rank, extent);
     v->name = arena_str(g->module->arena, rg_str_of(l->name));
     return v;
 }
@@ -181,28 +181,38 @@ fc_object_temp(gen *g, const char *name, ctype *t)
         rg_value extent[MAX_AXES];
         for (uint32_t k = 0; k < l->rank; k++)
             extent[k] = fc_int_value(g, RG_I64, l->dim[k]);
-        l->value = named_temp(g, l, extent);
+        l->value = named_temp(g, l, l->rank, extent);
     }
     fc_slots_stored(g, o, 0, NULL);
     return o;
 }
 
 object *
-fc_object_sized(gen *g, const char *name, ctype *t, uint32_t outer, const rg_value *extent)
+fc_object_sized(gen *g, const char *name, ctype *t, uint32_t outer, const rg_value *extent, const threads *each)
 {
     int64_t open[MAX_AXES];
     memset(open, -1, sizeof(open));
+    uint32_t rows = each ? each->rank : 0;
     object *o = fc_object_new(g, OBJECT_BUFFER, name, t, outer, open);
     uint32_t given = outer;
     for (const ctype *of = t; of->kind == TYPE_ARRAY; of = of->elem)
         given++;
     for (uint32_t i = 0; i < o->nleaves; i++) {
         leaf *l = &o->leaves[i];
-        rg_value all[MAX_AXES];
+        rg_value all[2 * MAX_AXES];
         for (uint32_t k = 0; k < l->rank; k++)
             all[k] = k < given ? extent[k] : fc_int_value(g, RG_I64, l->dim[k]);
-        l->value = named_temp(g, l, all);
+        for (uint32_t k = 0; k < rows; k++)
+            all[l->rank + k] = each->at[k];
+        if (l->rank + rows > MAX_AXES) {
+            fc_fail(g, ERR_RANK, (rg_place){0}, name);
+            return NULL;
+        }
+        l->value = named_temp(g, l, l->rank + rows, all);
+        l->value->def->own = rows > 0;
     }
+    o->rows = rows > 0;
+    o->shared &= !o->rows;
     fc_slots_stored(g, o, outer, extent);
     return o;
 }
@@ -308,18 +318,22 @@ fc_place_move(gen *g, const place *p, rg_value by, const node *n)
 
 /* -- loads
  * ----------------------------------------------------------------------------------------- */
-void
+uint32_t
 fc_whole_indices(gen *g, const place *p, uint32_t rank, rg_value *out)
 {
     rg_build_in_rows(g->b, !p->walks);
     for (uint32_t i = 0; i < rank; i++)
         out[i] = i < p->n && p->index[i] ? p->index[i] : fc_int_value(g, RG_I32, 0);
+    for (uint32_t i = 0; p->object->rows && i < g->thread.rank; i++)
+        out[rank++] = g->thread.at[i];
+    return rank;
 }
 
 static rg_value
 load_element(gen *g, const leaf *l, object_kind kind, const place *p)
 {
     rg_value index[MAX_AXES];
+    uint32_t rank;
     switch (l->held ? OBJECT_VALUE : kind) {
     case OBJECT_LOCAL:
         if (l->rank == 0)
@@ -331,9 +345,9 @@ load_element(gen *g, const leaf *l, object_kind kind, const place *p)
             return l->value;
         return rg_build_extract(g->b, l->value, flat_index(g, l, p->n, p->index));
     case OBJECT_BUFFER:
-        fc_whole_indices(g, p, l->rank, index);
-        return g->atomic_read ? rg_build_load_atomic(g->b, l->value, l->rank, index)
-                              : rg_build_load(g->b, RG_PRIMAL, l->value, l->rank, index);
+        rank = fc_whole_indices(g, p, l->rank, index);
+        return g->atomic_read ? rg_build_load_atomic(g->b, l->value, rank, index)
+                              : rg_build_load(g->b, RG_PRIMAL, l->value, rank, index);
     case OBJECT_NULL:
     case OBJECT_FUNCTION:
         break; /* refused before */
@@ -419,8 +433,8 @@ store_element(gen *g, leaf *l, object_kind kind, const place *p, rg_value v)
     rg_value index[MAX_AXES];
     v = fc_convert(g, l->dtype, v); /* only after an error does it have another type */
     if (kind == OBJECT_BUFFER) {
-        fc_whole_indices(g, p, l->rank, index);
-        rg_build_store(g->b, RG_PRIMAL, l->value, l->rank, index, v);
+        uint32_t rank = fc_whole_indices(g, p, l->rank, index);
+        rg_build_store(g->b, RG_PRIMAL, l->value, rank, index, v);
     } else if (kind == OBJECT_LOCAL && l->rank == 0) {
         rg_build_set(g->b, l->var, v);
     } else if (kind == OBJECT_LOCAL) {

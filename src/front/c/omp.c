@@ -117,6 +117,14 @@ is_last_iteration(gen *g, const nest *t, const rg_value *index)
 }
 
 static void
+number_threads(gen *g, const nest *t, const rg_value *index)
+{
+    g->thread.rank = t->rank;
+    for (uint32_t k = 0; k < t->rank; k++)
+        g->thread.at[k] = rg_build_2(g->b, RG_OP_SUB, index[k], t->lo[k]);
+}
+
+static void
 parallel_for(gen *g, const node *n, const omp *d)
 {
     nest t = {0};
@@ -134,6 +142,7 @@ parallel_for(gen *g, const node *n, const omp *d)
     g->loop++;
     g->in_thread = true;
     fc_make_reductions(g, d, t.body, &undo);
+    number_threads(g, &t, index);
     fc_make_private(g, d, t.body, false, &undo);
     bind_counters(g, &t, index, &undo);
     rg_label on_break = g->on_break, on_continue = g->on_continue;

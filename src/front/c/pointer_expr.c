@@ -52,7 +52,7 @@ static bool
 allocated_place(gen *g, const node *n, place *out)
 {
     const node *call = fc_allocation(n);
-    object *o = call && !g->in_thread ? fc_sized_object(g, call) : NULL;
+    object *o = call ? fc_sized_object(g, call) : NULL;
     if (!o || !fc_same_elements(n->type->elem, o->type))
         return false;
     *out = (place){.object = o, .type = o->type, .n = 1};

@@ -2,8 +2,10 @@
  * give. SPDX-License-Identifier: Apache-2.0
  *
  * They are buffers of the launch, made when the kernel begins, so their sizes must follow from its parameters then. A
- * function is inlined into each call: there is a buffer for each way of calls that leads to the declaration. */
-#include "front/c/gen.h"
+ * function is inlined into each call: there is a buffer for each way of calls that leads to the declaration. What is
+ * declared in a parallel loop has the loop's axes behind its own: each thread sees its part. So neighbouring threads
+ * reach neighbouring elements. */
+#include "front/c/known.h"
 
 #include "ir/ir.h"
 
@@ -73,57 +75,6 @@ fc_function_sizes(decl *fn)
     return fn->sizes == 2;
 }
 
-/* -- what is known when the kernel begins
- * -------------------------------------------------------------- */
-static rg_value known(gen *g, const call_path *p, const node *n);
-
-static rg_value
-known_name(gen *g, const call_path *p, const node *n)
-{
-    const decl *d = n->decl;
-    if (d->written || d->address_taken || d->lasting)
-        return NULL;
-    if (d->kind == DECL_VAR)
-        return d->init && d->init->kind != E_INIT ? known(g, p, d->init) : NULL;
-    if (!p->outer)
-        return fc_scalar(g, n);
-    for (uint32_t i = 0; i < p->fn->nparams && i < p->call->count; i++)
-        if (p->fn->params[i] == d)
-            return known(g, p->outer, p->call->list[i]);
-    return NULL;
-}
-
-/* An integer that is computed from parameters of the kernel; NULL: not known then. */
-static rg_value
-known(gen *g, const call_path *p, const node *n)
-{
-    int64_t constant;
-    if (!n->type || n->type->kind != TYPE_SCALAR || fc_is_float_dtype(n->type->dtype))
-        return NULL;
-    if (fc_is_constant_node(n, &constant))
-        return fc_int_value(g, n->type->dtype, constant);
-    rg_value x, y;
-    switch (n->kind) {
-    case E_REF:
-        x = known_name(g, p, n);
-        return x ? fc_convert(g, n->type->dtype, x) : NULL;
-    case E_MEMBER:
-        return !p->outer && n->kid[0]->kind == E_REF && n->kid[0]->decl->kind == DECL_PARAM &&
-                       !n->kid[0]->decl->written && !n->kid[0]->decl->address_taken
-                   ? fc_scalar(g, n)
-                   : NULL;
-    case E_CAST:
-        x = known(g, p, n->kid[0]);
-        return x ? fc_convert(g, n->type->dtype, x) : NULL;
-    case E_BINARY:
-        x = known(g, p, n->kid[0]);
-        y = x ? known(g, p, n->kid[1]) : NULL;
-        return y ? fc_arithmetic(g, n->op, x, y) : NULL;
-    default:
-        return NULL;
-    }
-}
-
 /* -- making them
  * --------------------------------------------------------------------------------------- */
 static uint64_t
@@ -145,74 +96,119 @@ at_least_zero(gen *g, rg_value extent)
     return rg_build_2(g->b, RG_OP_MAX, extent, fc_int_value(g, RG_I64, 0));
 }
 
-void
-fc_sized_declaration(gen *g, const call_path *p, const decl *d)
+/* The threads of the loops under a directive, if the loops' bounds are known. */
+static bool
+count_threads(const known_at *k, const node *loops, threads *out)
 {
+    gen *g = k->g;
+    loop_form f;
+    out->rank = loops->directive->collapse;
+    const node *loop = loops->kid[0];
+    for (uint32_t i = 0; i < out->rank; i++, loop = f.body) {
+        loop = fc_only_statement(loop);
+        if (!loop || loop->kind != S_FOR || !fc_loop_form_read(loop, &f))
+            return false;
+        rg_value lo = fc_known_bound(k, f.lo, f.down), hi = lo ? fc_known_bound(k, f.hi, !f.down) : NULL;
+        if (!hi)
+            return false;
+        rg_value count = f.down ? rg_build_2(g->b, RG_OP_SUB, lo, hi) : rg_build_2(g->b, RG_OP_SUB, hi, lo);
+        count = rg_build_2(g->b, RG_OP_ADD, count, fc_int_value(g, RG_I64, f.inclusive));
+        int64_t step = f.step < 0 ? -f.step : f.step;
+        if (step > 1) {
+            count = rg_build_2(g->b, RG_OP_ADD, count, fc_int_value(g, RG_I64, step - 1));
+            count = rg_build_2(g->b, RG_OP_DIV, count, fc_int_value(g, RG_I64, step));
+        }
+        out->at[i] = at_least_zero(g, count);
+    }
+    return true;
+}
+
+static object uncounted; /* stands for memory of threads whose number is not known */
+
+/* The kernel's, or each thread's; false: how many threads these are is not known. */
+static bool
+whose_memory(const sized_at *s, const void *what, threads *each)
+{
+    *each = (threads){0};
+    if (!s->loops || count_threads(&s->loops_at, s->loops, each))
+        return true;
+    keep(s->at.g, s->at.path, what, &uncounted);
+    return false;
+}
+
+void
+fc_sized_declaration(const sized_at *s, const decl *d)
+{
+    gen *g = s->at.g;
     rg_value extent[MAX_AXES] = {0};
+    threads each;
     front_error error;
     const ctype *t = d->type;
-    if (!is_open(t) || d->lasting || fc_type_problem(t, &error))
+    if (!is_open(t) || d->lasting || fc_type_problem(t, &error) || !whose_memory(s, d, &each) ||
+        (each.rank && fc_type_pointers(t)))
         return;
     for (uint32_t axis = 0; t->kind == TYPE_ARRAY; t = t->elem, axis++) {
         if (axis >= MAX_AXES || axis >= d->nextents)
             return;
-        extent[axis] = t->length >= 0      ? fc_int_value(g, RG_I64, t->length)
-                       : d->extents[axis] ? known(g, p, d->extents[axis])
-                                          : NULL;
+        /* a pointer may walk over rows, whose length must be theirs */
+        const node *n = d->extents[axis];
+        extent[axis] = t->length >= 0 ? fc_int_value(g, RG_I64, t->length)
+                       : !n           ? NULL
+                       : axis         ? fc_known(&s->at, n)
+                                      : fc_known_bound(&s->at, n, true);
         if (!extent[axis])
             return;
         extent[axis] = at_least_zero(g, fc_convert(g, RG_I64, extent[axis]));
     }
-    keep(g, p, d, fc_object_sized(g, d->name, d->type, 0, extent));
-}
-
-/* `bytes` in elements of `size`, which leaves no rest */
-static rg_value
-known_count(gen *g, const call_path *p, const node *bytes, int64_t size)
-{
-    int64_t unit;
-    while (bytes->kind == E_CAST && fc_known_divisor(bytes->kid[0]) % size == 0)
-        bytes = bytes->kid[0];
-    for (int i = 0; bytes->kind == E_BINARY && bytes->op == RG_OP_MUL && i < 2; i++) {
-        if (!fc_is_constant_node(bytes->kid[i], &unit) || unit <= 0 || unit % size)
-            continue;
-        rg_value n = known(g, p, bytes->kid[1 - i]);
-        return n ? rg_build_2(g->b, RG_OP_MUL, fc_convert(g, RG_I64, n), fc_int_value(g, RG_I64, unit / size)) : NULL;
-    }
-    rg_value n = known(g, p, bytes);
-    return n ? rg_build_2(g->b, RG_OP_DIV, fc_convert(g, RG_I64, n), fc_int_value(g, RG_I64, size)) : NULL;
+    keep(g, s->at.path, d, fc_object_sized(g, d->name, d->type, 0, extent, &each));
 }
 
 /* What the elements of memory that is allocated are: the type that the first cast gives them. */
 void
-fc_sized_allocation(gen *g, const call_path *p, const node *cast, const char *name)
+fc_sized_allocation(const sized_at *s, const node *cast, const char *name)
 {
+    gen *g = s->at.g;
+    threads each;
     front_error error;
     const node *call = fc_allocation(cast);
     ctype *t = cast->type->elem;
     int64_t size = fc_type_size(t), unit = 1;
-    if (t->kind == TYPE_VOID || t->kind == TYPE_ARRAY || size <= 0 || fc_variable_problem(t, &error))
+    if (t->kind == TYPE_VOID || t->kind == TYPE_ARRAY || size <= 0 || fc_variable_problem(t, &error) ||
+        !whose_memory(s, call, &each) || (each.rank && fc_type_pointers(t)))
         return;
     bool two = call->count == 2; /* calloc */
-    if (two && (!fc_is_constant_node(call->list[1], &unit) || unit <= 0 || unit % size))
+    if (call->count != (two ? 2 : 1) || (two && (!fc_is_constant_node(call->list[1], &unit) || unit <= 0 || unit % size)))
         return;
-    if (!two && (call->count != 1 || fc_known_divisor(call->list[0]) % size))
-        return;
-    rg_value n = two ? known(g, p, call->list[0]) : known_count(g, p, call->list[0], size);
+    rg_value n = two ? fc_known_bound(&s->at, call->list[0], true) : fc_known_quotient(&s->at, call->list[0], size);
     if (!n)
         return;
-    n = rg_build_2(g->b, RG_OP_MUL, fc_convert(g, RG_I64, n), fc_int_value(g, RG_I64, two ? unit / size : 1));
+    n = rg_build_2(g->b, RG_OP_MUL, n, fc_int_value(g, RG_I64, two ? unit / size : 1));
     n = at_least_zero(g, n);
-    object *o = fc_object_sized(g, name ? name : call->decl->name, t, 1, &n);
+    object *o = fc_object_sized(g, name ? name : call->decl->name, t, 1, &n, &each);
+    if (!o)
+        return;
     o->allocated = true;
-    keep(g, p, call, o);
+    keep(g, s->at.path, call, o);
+}
+
+static object *
+found(const gen *g, const void *what)
+{
+    static const call_path none;
+    return map_get(&g->sized, key_of(g, g->frame && g->frame->path ? g->frame->path : &none, what));
 }
 
 object *
 fc_sized_object(const gen *g, const void *what)
 {
-    static const call_path none;
-    return map_get(&g->sized, key_of(g, g->frame && g->frame->path ? g->frame->path : &none, what));
+    object *o = found(g, what);
+    return o == &uncounted ? NULL : o;
+}
+
+front_error
+fc_sized_error(const gen *g, const void *what, front_error otherwise)
+{
+    return found(g, what) == &uncounted ? ERR_THREADS : otherwise;
 }
 
 call_path *

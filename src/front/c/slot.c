@@ -103,7 +103,7 @@ keeper(gen *g, const slot *s, rg_dtype dtype, uint32_t outer, const rg_value *ex
     rg_value all[MAX_AXES];
     for (uint32_t i = 0; i < s->rank; i++)
         all[i] = i < outer ? extent[i] : fc_int_value(g, RG_I64, s->dim[i]);
-    return fc_object_sized(g, s->name, keeper_type(g, dtype, 0, NULL), s->rank, all);
+    return fc_object_sized(g, s->name, keeper_type(g, dtype, 0, NULL), s->rank, all, NULL);
 }
 
 void

@@ -23,16 +23,16 @@ declare_object(gen *g, decl *d)
         fc_init_object(g, d->object, d->init);
 }
 
-/* An array whose size the run knows is a buffer, made when the kernel began. */
+/* An array whose size the run knows is a buffer, or a thread's part of one, made when the kernel began. */
 static void
 declare_sized(gen *g, decl *d)
 {
-    d->object = g->in_thread ? NULL : fc_sized_object(g, d);
+    d->object = fc_sized_object(g, d);
     d->refused = !d->object;
     if (d->object)
         d->object->team = g->regions > 0;
     else
-        fc_fail(g, g->in_thread ? ERR_VLA : ERR_VLA_SIZE, d->place, d->name);
+        fc_fail(g, fc_sized_error(g, d, ERR_VLA_SIZE), d->place, d->name);
 }
 
 void

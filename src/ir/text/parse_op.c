@@ -111,6 +111,8 @@ parse_suffixes(ir_op *op, rg_str rest)
             op->atomic = true;
         else if (memory && is(part, "row") && !op->in_row)
             op->in_row = true;
+        else if (op->code == RG_OP_TEMP && is(part, "own") && !op->own)
+            op->own = true;
         else if (op->code == RG_OP_TAPE_PUSH && is(part, "again"))
             op->again = true;
         else if (op->code == RG_OP_TAPE_BEGIN && is(part, "again"))

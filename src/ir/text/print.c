@@ -298,6 +298,8 @@ print_op_name(printer *p, const ir_op *op)
         str_addz(p->out, ".atomic");
     if (op->in_row)
         str_addz(p->out, ".row");
+    if (op->own)
+        str_addz(p->out, ".own");
     if (op->reverse)
         str_addz(p->out, ".vjp");
     for (unsigned i = 0; i < op->forward; i++)

@@ -473,6 +473,7 @@ check_flags(verifier *v, const ir_op *op)
     if ((op->plane && !memory) || (op->direction && (!op->plane || op->direction >= IR_DIRECTIONS)) ||
         (op->beside && (!op->plane || op->beside <= op->direction || op->beside > IR_DIRECTIONS)) ||
         (op->atomic && (!memory || !(is & IR_READ) || (!(is & IR_WRITE) && op->plane))) || ((op->successive || op->in_row) && !memory) ||
+        (op->own && op->code != RG_OP_TEMP) ||
         (op->masked && !masks) || (op->records && !(is & IR_RECORDS)) || (op->rewinds && op->code != RG_OP_PARALLEL))
         return verify_error(v, op, E_ATTRIBUTE, "%s has a flag that it cannot have",
                             ir_ops[op->code].text);
