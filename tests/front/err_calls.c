@@ -38,8 +38,8 @@ err_calls(int n, float x[n])
     int (*f)(int) = n ? again : even; // error: E0412
     x[0] = f(3);
     x[0] = missing(3); // error: E0414
-    x[0] = again(3);
-    x[0] = even(3);
+    x[0] = again(n);
+    x[0] = even(n);
     x[0] = many(1, 2); // error: E0413
     float *m = malloc(n * 6); // error: E0415
     float *o = malloc((int)x[0] * sizeof(float)); // error: E0415

@@ -228,8 +228,6 @@ fc_call(gen *g, const node *n)
         fc_ending_call(g, n);
         return fc_nothing(g, n->type);
     }
-    if (fn->active)
-        return refuse_call(g, n, ERR_RECURSION);
     front_error error;
     if (fn->type->kind != TYPE_VOID && fn->type->kind != TYPE_POINTER &&
         fc_type_problem(fn->type, &error))
@@ -240,19 +238,67 @@ fc_call(gen *g, const node *n)
         return fc_slow_call(g, n);
     if (fn->variadic ? n->count < fn->nparams : n->count != fn->nparams)
         return refuse_call(g, n, ERR_ARGUMENT_COUNT);
-    if (!bind_arguments(g, fn, n))
+    bindings *outer = fc_recursion_enter(g, fn, n);
+    if (!outer)
         return fc_nothing(g, n->type);
+    bool active = fn->active, bound = bind_arguments(g, fn, n);
     fn->active = true;
-    v = inline_body(g, fn, n);
-    fn->active = false;
+    v = bound ? inline_body(g, fn, n) : fc_nothing(g, n->type);
+    fn->active = active;
+    fc_recursion_leave(outer);
     return v;
+}
+
+/* A call of one of several functions, the elements of an array, which the run chooses: a branch for each. */
+static value
+call_element(gen *g, const node *n, rg_value number, decl *const *functions, uint32_t count)
+{
+    front_error error;
+    bool gives = n->type->kind == TYPE_SCALAR || (n->type->kind == TYPE_STRUCT && !fc_type_problem(n->type, &error));
+    object *result = gives ? fc_object_local(g, "result", n->type) : NULL;
+    place to = {0};
+    if (!gives && n->type->kind != TYPE_VOID) {
+        fc_fail(g, ERR_FUNCTION_POINTER, n->place);
+        return fc_nothing(g, n->type);
+    }
+    if (result)
+        to = fc_place_of(result);
+    number = fc_convert(g, RG_I64, number);
+    for (uint32_t k = 0; k < count; k++) {
+        node call = *n;
+        call.kid[0] = NULL;
+        call.decl = functions[k];
+        if (!call.decl)
+            continue; /* null: it is not called */
+        rg_build_if(g->b, rg_build_2(g->b, RG_OP_EQ, number, fc_int_value(g, RG_I64, k)));
+        value v = fc_call(g, &call);
+        if (result)
+            fc_store(g, &to, &v, n);
+        rg_build_end(g->b);
+    }
+    return result ? fc_load(g, &to) : (value){.type = n->type};
 }
 
 /* A call through a pointer to a function: inlining often shows which one that is. */
 static value
 call_pointer(gen *g, const node *n)
 {
-    place p = fc_pointer(g, n->kid[0]);
+    const node *pointer = n->kid[0];
+    place element = {0}, p;
+    rg_value number;
+    decl **functions;
+    while (pointer->kind == E_CAST || (pointer->kind == E_DEREF && pointer->type->kind == TYPE_FUNCTION))
+        pointer = pointer->kid[0];
+    if (pointer->kind == E_SUBSCRIPT || pointer->kind == E_MEMBER) {
+        element = fc_lvalue(g, pointer);
+        uint32_t count = fc_slot_functions(g, &element, &number, &functions);
+        if (count)
+            return call_element(g, n, number, functions, count);
+    }
+    if (!element.object)
+        p = fc_pointer(g, n->kid[0]);
+    else
+        p = fc_slot_read(g, &element, pointer);
     if (!p.refused && p.object->kind == OBJECT_FUNCTION) {
         node call = *n;
         call.kid[0] = NULL;

@@ -115,6 +115,7 @@ typedef enum slot_kind {
 
 typedef struct slot_target {
     place at;         /* without an object: not assigned so far */
+    const node *init; /* of a constant: what it is initialised with, which is looked at when it is read */
     bool nulls, read; /* it was null somewhere; was read, so that what is known of it must stay */
 } slot_target;
 
@@ -123,6 +124,7 @@ typedef struct slot {
     ctype *type; /* the pointer's */
     slot_kind kind;
     bool shared, refused;
+    bool unknown; /* a constant with too many elements to tell them apart */
     uint32_t rank;
     int64_t dim[MAX_AXES];
     uint32_t count; /* of targets: one for each element, or one for all */
@@ -204,6 +206,7 @@ typedef struct gen {
     bool numbers;             /* something asks for the number of its thread */
     bool library;             /* functions are made, and calls of slow ones stay calls */
     uint32_t instances;       /* functions made so far */
+    uint32_t recursions;      /* calls of functions inside of themselves, in this kernel */
     uint32_t scope;           /* number of the function that is being made; 0: the kernel */
 } gen;
 
@@ -309,6 +312,12 @@ place *fc_slots_load(gen *g, const place *p);
 void fc_slots_store(gen *g, const place *p, const place *pointers, const node *n);
 /* what an initialiser leaves out is null */
 void fc_slots_default(gen *g, object *o, const node *init);
+/* The k-th target, of a constant too. */
+slot_target *fc_slot_target(gen *g, slot *s, uint32_t k);
+/* A constant's: element `number` is initialised with init; NULL: nothing. */
+void fc_slot_initialise(slot *s, uint64_t number, const node *init);
+/* How many functions a pointer in an array may be, of which `number` chooses; 0: it is another one. */
+uint32_t fc_slot_functions(gen *g, const place *p, rg_value *number, decl ***out);
 /* says why a field cannot be mentioned; false: it can */
 bool fc_field_refused(gen *g, const field *f, const node *n);
 
@@ -363,6 +372,13 @@ void fc_bind_scalar(gen *g, decl *d, value v);
 bool fc_arguments(gen *g, decl *fn, const node *n, value *args);
 /* the function's statements, its parameters being bound: f->result then holds what it returns */
 void fc_function_body(gen *g, decl *fn, frame *f);
+
+/* -- recursion.c
+ * ------------------------------------------------------------------------- */
+typedef struct bindings bindings;
+/* Before a function is inlined, which may be being inlined already; NULL: too deep, which is said. */
+bindings *fc_recursion_enter(gen *g, decl *fn, const node *call);
+void fc_recursion_leave(bindings *b);
 
 /* -- derivative.c, instance.c
  * ------------------------------------------------------------------------- */

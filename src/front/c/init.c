@@ -307,8 +307,14 @@ put_constant(sink *s, const part *to, const node *item)
 {
     const leaf *l = &s->object->leaves[to->leaf];
     uint64_t bits, element = 0;
-    if (to->type->kind == TYPE_POINTER)
-        return true; /* an error where it is read */
+    if (to->type->kind == TYPE_POINTER) {
+        slot *pointer = s->object->pointers ? s->object->pointers[to->pointer] : NULL;
+        for (uint32_t i = 0; pointer && i < to->n; i++)
+            element = element * (uint64_t)pointer->dim[i] + to->index[i];
+        if (pointer)
+            fc_slot_initialise(pointer, element, item);
+        return true;
+    }
     if (to->type->kind != TYPE_SCALAR || !fc_constant_bits(s->g, item, l->dtype, &bits))
         return false;
     for (uint32_t i = 0; i < l->rank; i++)
@@ -367,6 +373,7 @@ fc_constant_object(gen *g, decl *d)
     object *o = fc_object_new(g, OBJECT_VALUE, d->name, d->type, 0, NULL);
     uint8_t **data;
     o->constant = true;
+    fc_slots_new(g, o, SLOT_FIXED, 0, NULL);
     if (!fill_data(g, o, d->init, &data))
         fc_fail(g, ERR_INIT, d->init->place);
     for (uint32_t i = 0; i < o->nleaves; i++) {
@@ -378,5 +385,8 @@ fc_constant_object(gen *g, decl *d)
         l->value = l->rank ? rg_build_table(g->b, l->dtype, (uint32_t)leaf_count(l), data[i])
                            : rg_build_bits(g->b, l->dtype, bits);
     }
+    for (uint32_t i = 0; i < fc_type_pointers(o->type); i++)
+        for (uint32_t k = 0; k < o->pointers[i]->count; k++)
+            o->pointers[i]->target[k].nulls = !o->pointers[i]->target[k].init;
     return o;
 }

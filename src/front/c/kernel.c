@@ -124,6 +124,8 @@ hoist_tree(hoisting h, const node *n)
             object_undo undo = {n->decl, n->decl->object};
             list_push(h.g->arena, &h.g->constants, undo);
             n->decl->object = fc_constant_object(h.g, n->decl);
+            if (fc_type_pointers(n->decl->type)) /* what it points to, too */
+                hoist_tree(h, n->decl->init);
         }
         if (n->kind == E_REF && n->decl->kind == DECL_VAR && n->decl->lasting && n->decl->type->kind == TYPE_POINTER &&
             !seen_before(h.g, n->decl, false))
@@ -204,6 +206,7 @@ static void
 whole_kernel(gen *g, decl *fn)
 {
     g->told = (map){.in = g->arena};
+    g->recursions = 0;
     rg_build_at(g->b, fn->place);
     rg_build_kernel_begin(g->b, rg_str_of(fn->name));
     if (fn->variadic)

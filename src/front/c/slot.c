@@ -133,6 +133,23 @@ fc_slots_of_value(gen *g, object *o, const place *pointers)
             o->pointers[i]->target[k].at = *pointers++;
 }
 
+slot_target *
+fc_slot_target(gen *g, slot *s, uint32_t k)
+{
+    slot_target *t = &s->target[k];
+    if (t->init)
+        t->at = fc_pointer(g, t->init);
+    return t;
+}
+
+void
+fc_slot_initialise(slot *s, uint64_t number, const node *init)
+{
+    s->unknown |= s->count != elements_below(s, 0);
+    if (number < s->count)
+        s->target[number].init = init;
+}
+
 /* -- which element
  * --------------------------------------------------------------------------- */
 /* Row by row; NULL: the first. */
@@ -231,7 +248,7 @@ pointed_by_number(gen *g, slot *s, const place *p, rg_place where)
     const slot_target *first = NULL;
     bool nulls = false;
     for (uint32_t k = 0; k < s->count; k++) {
-        slot_target *t = &s->target[k];
+        slot_target *t = fc_slot_target(g, s, k);
         t->read = true;
         nulls |= t->nulls;
         if (!t->at.object)
@@ -277,7 +294,7 @@ read_slot(gen *g, slot *s, const place *p, rg_place where)
         return fc_nowhere(g, s->type->elem);
     if (k < 0)
         return pointed_by_number(g, s, p, where);
-    slot_target *t = &s->target[k];
+    slot_target *t = fc_slot_target(g, s, (uint32_t)k);
     if (!t->at.object && !t->nulls)
         return (place){0};
     t->read = true;
@@ -301,7 +318,7 @@ fail_to_follow(gen *g, const place *p, rg_place where)
 place
 fc_slot_read(gen *g, const place *p, const node *n)
 {
-    slot *s = p->refused ? NULL : slot_at(p);
+    slot *s = p->refused || (slot_at(p) && slot_at(p)->unknown) ? NULL : slot_at(p);
     ctype *elem = n->type->kind == TYPE_POINTER ? n->type->elem : NULL;
     if (!s) {
         if (!p->refused)
@@ -321,13 +338,30 @@ fc_slot_read(gen *g, const place *p, const node *n)
 void
 fc_slot_choices(choices *c, const place *p)
 {
-    const slot *s = slot_at(p);
+    slot *s = slot_at(p);
     c->unknown |= !s;
     for (uint32_t k = 0; s && k < s->count; k++) {
-        c->null |= s->target[k].nulls;
-        if (s->target[k].at.object)
-            fc_choices_of_place(c, &s->target[k].at);
+        const slot_target *t = fc_slot_target(c->g, s, k);
+        c->null |= t->nulls;
+        if (t->at.object)
+            fc_choices_of_place(c, &t->at);
     }
+}
+
+uint32_t
+fc_slot_functions(gen *g, const place *p, rg_value *number, decl ***out)
+{
+    slot *s = p->refused ? NULL : slot_at(p);
+    if (!s || s->type->elem->kind != TYPE_FUNCTION || s->count < 2 || target_number(g, s, p) >= 0)
+        return 0;
+    *number = element_number(g, s, p);
+    *out = arena_new_n(g->arena, decl *, s->count);
+    for (uint32_t k = 0; k < s->count; k++) {
+        const slot_target *t = fc_slot_target(g, s, k);
+        if (t->at.object && t->at.object->kind == OBJECT_FUNCTION)
+            (*out)[k] = t->at.object->function;
+    }
+    return s->count;
 }
 
 /* -- assigning

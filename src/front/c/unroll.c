@@ -28,11 +28,13 @@ static void
 array_found(search *s, const object *o)
 {
     for (uint32_t i = 0; i < fc_type_pointers(o->type); i++) {
-        const slot *slot = o->pointers[i];
+        slot *slot = o->pointers[i];
+        place first = fc_slot_target(s->g, slot, 0)->at;
         bool mixed = false;
-        for (uint32_t k = 1; k < slot->count; k++)
-            mixed |= slot->target[k].at.object && slot->target[0].at.object &&
-                     !fc_same_array(&slot->target[0].at, &slot->target[k].at);
+        for (uint32_t k = 1; k < slot->count && first.object; k++) {
+            const place *other = &fc_slot_target(s->g, slot, k)->at;
+            mixed |= other->object && !fc_same_array(&first, other);
+        }
         if (!mixed)
             continue;
         s->found = true;
