@@ -30,7 +30,7 @@ either(float *a, int n)
 {
     if (n)
         return a; // error: E0438
-    return a + 1; // error: E0438
+    return a + 1;
 }
 void
 err_calls(int n, float x[n])

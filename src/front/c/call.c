@@ -184,15 +184,9 @@ refuse_missing(gen *g, const node *n)
 }
 
 static bool
-allocates(const char *name)
+is_of_memory(const node *call)
 {
-    static const char *const names[] = {"malloc",        "calloc", "realloc",         "free",
-                                        "aligned_alloc", "alloca", "__builtin_alloca"};
-    for (size_t i = 0; i < countof(names); i++) {
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    }
-    return false;
+    return fc_allocation(call) || strcmp(call->decl->name, "realloc") == 0 || strcmp(call->decl->name, "free") == 0;
 }
 
 static value call_pointer(gen *g, const node *n);
@@ -218,7 +212,7 @@ fc_call(gen *g, const node *n)
             return v;
         if (fc_ending_call(g, n))
             return fc_nothing(g, n->type);
-        if (allocates(fn->name))
+        if (is_of_memory(n))
             return refuse_call(g, n, fc_sized_error(g, n, ERR_ALLOCATION));
         return refuse_missing(g, n);
     }

@@ -192,6 +192,16 @@ add_cast_choices(choices *c, const node *n)
     c->found.n = kept;
 }
 
+static bool
+add_allocated(choices *c, const node *n)
+{
+    const node *call = fc_allocation(n);
+    object *o = call ? fc_sized_object(c->g, call) : NULL;
+    if (o)
+        fc_choice_add(c, (place){.object = o, .type = o->type, .n = 1});
+    return call != NULL;
+}
+
 void
 fc_choices_of(choices *c, const node *n)
 {
@@ -221,13 +231,11 @@ fc_choices_of(choices *c, const node *n)
         add_slot_choices(c, n);
         break;
     case E_CAST:
-        if (fc_allocation(n)) {
-            object *o = fc_sized_object(c->g, fc_allocation(n));
-            if (o)
-                fc_choice_add(c, (place){.object = o, .type = o->type, .n = 1});
-            break;
-        }
-        add_cast_choices(c, n);
+        if (!add_allocated(c, n))
+            add_cast_choices(c, n);
+        break;
+    case E_CALL:
+        c->unknown |= !add_allocated(c, n);
         break;
     case E_INC:
     case E_COMPOUND:

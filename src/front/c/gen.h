@@ -408,8 +408,9 @@ bool fc_is_constant_node(const node *n, int64_t *v);
 /* -- sized.c
  * ---------------------------------------------------------------------------------------- */
 call_path *fc_call_path(gen *g, const call_path *outer, decl *fn, const node *call);
-/* the call of malloc or calloc that a cast is of; NULL: it is none */
+/* the call of malloc or its like that n is, maybe cast; NULL: it is none */
 const node *fc_allocation(const node *n);
+bool fc_clears(const node *call); /* calloc */
 /* whether the tree frees what a pointer points to */
 bool fc_frees(const node *tree, const decl *d);
 /* uses.c: whether a function only reads through this parameter; whether the pointer d may be kept somewhere else, or be

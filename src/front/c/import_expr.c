@@ -306,6 +306,33 @@ import_member(unit *u, CXCursor c, cursors *kids)
     }
 }
 
+/* posix_memalign(&p, alignment, size) is p = (T *)posix_memalign(.., alignment, size), 0. */
+static node *
+import_aligned(unit *u, CXCursor c, node *call)
+{
+    CXCursor given = clang_Cursor_getArgument(c, 0);
+    while (clang_getCursorKind(given) == CXCursor_UnexposedExpr || clang_getCursorKind(given) == CXCursor_ParenExpr ||
+           clang_getCursorKind(given) == CXCursor_CStyleCastExpr) {
+        cursors inner = fc_cursor_children(u, given);
+        given = inner.at[inner.n - 1];
+    }
+    if (clang_getCursorKind(given) != CXCursor_UnaryOperator ||
+        clang_getCursorUnaryOperatorKind(given) != CXUnaryOperator_AddrOf)
+        return fc_node_bad(u, c, ERR_ALLOCATION, "posix_memalign");
+    node *to = fc_import_expr(u, fc_cursor_children(u, given).at[0]), *n = typed_value(u, E_COMMA, c);
+    if (!to->type || to->type->kind != TYPE_POINTER)
+        return fc_node_bad(u, c, ERR_ALLOCATION, "posix_memalign");
+    node *memory = fc_node_new(u, E_CAST, c), *assigned = fc_node_new(u, E_ASSIGN, c), *zero = typed_value(u, E_INT, c);
+    call->type = memory->type = assigned->type = to->type;
+    memory->kid[0] = call;
+    assigned->kid[0] = call->list[0] = to;
+    assigned->kid[1] = memory;
+    assigned_to(u, to, memory);
+    n->kid[0] = assigned;
+    n->kid[1] = zero;
+    return n;
+}
+
 static node *
 import_call(unit *u, CXCursor c, cursors *kids)
 {
@@ -320,9 +347,10 @@ import_call(unit *u, CXCursor c, cursors *kids)
     int count = clang_Cursor_getNumArguments(c);
     n->count = count > 0 ? (uint32_t)count : 0;
     n->list = arena_new_n(u->arena, node *, n->count + 1);
-    for (uint32_t i = 0; i < n->count; i++)
+    bool aligned = n->decl && !n->decl->has_body && n->count == 3 && strcmp(n->decl->name, "posix_memalign") == 0;
+    for (uint32_t i = aligned; i < n->count; i++)
         n->list[i] = fc_import_expr(u, clang_Cursor_getArgument(c, i));
-    return n;
+    return aligned ? import_aligned(u, c, n) : n;
 }
 
 /* -- conversions

@@ -19,6 +19,8 @@ typedef struct hoisting {
     uint32_t parallel; /* loops of a directive that are still to come */
     sized_at threads; /* of the parallel loop around: where its memory is */
     const char *name; /* of the variable that what is looked at is assigned to; NULL: none */
+    const ctype *cast, *wanted; /* what a pointer to void becomes here, and where the function is called; NULL: not known */
+    const node *freed; /* a call whose memory ends with the turn of the loop around; NULL: none */
 } hoisting;
 
 static void hoist_function(const hoisting *from, decl *fn, const node *call);
@@ -53,14 +55,12 @@ hoist_declaration(hoisting *h, decl *d)
         d->temp = fc_object_temp(h->g, d->name, d->type);
 }
 
-/* In a loop each turn would allocate: one buffer will do if nothing of it outlives the turn. */
-static void
-hoist_sized_variable(const hoisting *h, const sized_at *at, const decl *d)
+static const node *
+without_casts(const node *n)
 {
-    fc_sized_declaration(at, d);
-    if (h->in_loop && d->init && fc_allocation(d->init) && !fc_goes_elsewhere(h->fn->body, d) &&
-        fc_frees(h->fn->body, d))
-        fc_sized_allocation(at, d->init, d->name);
+    while (n && n->kind == E_CAST)
+        n = n->kid[0];
+    return n;
 }
 
 /* what has a size that the run knows, on this way of calls */
@@ -72,9 +72,42 @@ hoist_sized(const hoisting *h, const node *n)
     sized_at at = h->threads;
     at.at = (known_at){h->g, h->path, h->loops};
     for (uint32_t i = 0; n->kind == S_DECL && i < n->count; i++)
-        hoist_sized_variable(h, &at, n->list[i]->decl);
-    if (n->kind == E_CAST && n->type->kind == TYPE_POINTER && fc_allocation(n) && !h->in_loop)
-        fc_sized_allocation(&at, n, h->name);
+        fc_sized_declaration(&at, n->list[i]->decl);
+    const node *call = n->kind == E_CALL ? fc_allocation(n) : NULL;
+    const ctype *elem = h->cast ? h->cast : h->wanted;
+    if (call && elem && (!h->in_loop || call == h->freed))
+        fc_sized_allocation(&at, call, (ctype *)elem, h->name);
+}
+
+/* In a loop each turn would allocate: one buffer will do if nothing of it outlives the turn. */
+static const node *
+freed_in_turn(const hoisting *h, const decl *d)
+{
+    bool freed = h->in_loop && d->init && d->type->kind == TYPE_POINTER && !fc_goes_elsewhere(h->fn->body, d) &&
+                 fc_frees(h->fn->body, d);
+    return freed ? without_casts(d->init) : NULL;
+}
+
+/* The call that gives what a function returns; NULL: it is another expression. */
+static const node *
+returned_by(const decl *fn)
+{
+    const node *last = fn->body->count ? fn->body->list[fn->body->count - 1] : NULL;
+    const node *n = last && last->kind == S_RETURN ? without_casts(last->kid[0]) : NULL;
+    if (n && n->kind == E_REF && n->decl->kind == DECL_VAR && !n->decl->written)
+        n = without_casts(n->decl->init);
+    return n && n->kind == E_CALL ? n : NULL;
+}
+
+/* What a pointer is cast to, where that says what it leads to. */
+static void
+see_cast(hoisting *h, const node *n)
+{
+    bool cast = n->kind == E_CAST && n->type->kind == TYPE_POINTER;
+    if (!cast)
+        h->cast = NULL;
+    else if (n->type->elem->kind != TYPE_VOID)
+        h->cast = h->cast ? h->cast : n->type->elem;
 }
 
 /* Each thread of a parallel loop has memory of its own, so the loops around matter no more. */
@@ -117,6 +150,7 @@ hoist_tree(hoisting h, const node *n)
         if (function && n->decl && n->decl->body)
             hoist_function(&h, n->decl, n->kind == E_CALL ? n : NULL);
         hoist_sized(&h, n);
+        see_cast(&h, n);
         if (n->kind == S_FOR || n->kind == S_WHILE || n->kind == S_DO)
             enter_loop(&h, n);
         if (n->kind == E_REF && n->decl->kind == DECL_VAR && n->decl->lasting &&
@@ -133,8 +167,11 @@ hoist_tree(hoisting h, const node *n)
         for (uint32_t i = 0; n->kind == S_DECL && i < n->count; i++) {
             if (!seen_before(h.g, n->list[i]->decl, true))
                 hoist_declaration(&h, n->list[i]->decl);
-            h.name = n->list[i]->decl->name;
-            hoist_tree(h, n->list[i]->decl->init);
+            hoisting inner = h;
+            inner.name = n->list[i]->decl->name;
+            inner.freed = freed_in_turn(&h, n->list[i]->decl);
+            inner.freed = inner.freed ? inner.freed : h.freed;
+            hoist_tree(inner, n->list[i]->decl->init);
         }
         if (n->kind != E_CAST)
             h.name = n->kind == E_ASSIGN && n->kid[0]->kind == E_REF ? n->kid[0]->decl->name : NULL;
@@ -159,6 +196,10 @@ hoist_function(const hoisting *from, decl *fn, const node *call)
     h.fn = fn;
     h.path = NULL;
     h.name = NULL;
+    h.cast = h.wanted = NULL;
+    h.freed = call && call == from->freed ? returned_by(fn) : NULL;
+    if (fn->type->kind == TYPE_POINTER && fn->type->elem->kind == TYPE_VOID)
+        h.wanted = from->cast ? from->cast : from->wanted;
     if (sizes)
         h.path = fc_call_path(g, from->path, fn, call);
     bool active = fn->active;

@@ -34,6 +34,6 @@ typedef struct sized_at {
 
 /* when the kernel begins (sized.c): makes the array, if its size is known then */
 void fc_sized_declaration(const sized_at *s, const decl *d);
-void fc_sized_allocation(const sized_at *s, const node *cast, const char *name);
+void fc_sized_allocation(const sized_at *s, const node *call, ctype *elem, const char *name);
 
 #endif

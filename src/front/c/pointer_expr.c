@@ -47,7 +47,7 @@ seen_as(gen *g, const ctype *to, place *p)
     return true;
 }
 
-/* (T *)malloc(...): the array that was made for it */
+/* (T *)malloc(...): the array that was made for it; without a cast what the caller's cast says */
 static bool
 allocated_place(gen *g, const node *n, place *out)
 {
@@ -56,7 +56,7 @@ allocated_place(gen *g, const node *n, place *out)
     if (!o || !fc_same_elements(n->type->elem, o->type))
         return false;
     *out = (place){.object = o, .type = o->type, .n = 1};
-    if (strstr(call->decl->name, "calloc"))
+    if (fc_clears(call))
         fc_clear(g, out, call);
     return true;
 }
@@ -220,6 +220,9 @@ fc_pointer(gen *g, const node *n)
     case E_CALL:
     case E_STATEMENTS:
     case E_COMMA: {
+        place memory;
+        if (allocated_place(g, n, &memory))
+            return memory;
         value v = fc_expr(g, n);
         return v.at.object ? v.at : failed(g, n, ERR_POINTER_VALUE, "this pointer");
     }

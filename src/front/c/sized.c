@@ -20,13 +20,27 @@ is_open(const ctype *t)
     return false;
 }
 
-static bool
-is_allocation(const node *n)
+/* functions that allocate, and which of their arguments is the size */
+typedef struct allocator {
+    const char *name;
+    uint32_t size, count; /* arguments */
+    bool clears;          /* size times the argument before it, of zeros */
+} allocator;
+
+static const allocator *
+allocator_of(const node *n)
 {
+    static const allocator all[] = {
+        {"malloc", 0, 1, false}, {"calloc", 1, 2, true}, {"alloca", 0, 1, false}, {"aligned_alloc", 1, 2, false},
+        {"memalign", 1, 2, false}, {"_mm_malloc", 0, 2, false}, {"posix_memalign", 2, 3, false},
+    };
     const char *name = n->kind == E_CALL && n->decl && !n->decl->body ? n->decl->name : "";
     if (strncmp(name, "__builtin_", 10) == 0)
         name += 10;
-    return strcmp(name, "malloc") == 0 || strcmp(name, "calloc") == 0 || strcmp(name, "alloca") == 0;
+    for (size_t i = 0; i < countof(all); i++)
+        if (strcmp(name, all[i].name) == 0 && n->count == all[i].count)
+            return &all[i];
+    return NULL;
 }
 
 /* (T *)malloc(...), however it is cast: the call */
@@ -35,7 +49,13 @@ fc_allocation(const node *n)
 {
     while (n->kind == E_CAST && n->type->kind == TYPE_POINTER)
         n = n->kid[0];
-    return is_allocation(n) ? n : NULL;
+    return allocator_of(n) ? n : NULL;
+}
+
+bool
+fc_clears(const node *call)
+{
+    return allocator_of(call)->clears;
 }
 
 static bool
@@ -61,7 +81,7 @@ is_not_sized(const node *n, void *user)
     for (uint32_t i = 0; n->kind == S_DECL && i < n->count; i++)
         if (is_open(n->list[i]->decl->type) && !n->list[i]->decl->lasting)
             return false;
-    return !is_allocation(n) && (n->kind != E_CALL || !n->decl || !fc_function_sizes(n->decl));
+    return !allocator_of(n) && (n->kind != E_CALL || !n->decl || !fc_function_sizes(n->decl));
 }
 
 bool
@@ -163,28 +183,33 @@ fc_sized_declaration(const sized_at *s, const decl *d)
     keep(g, s->at.path, d, fc_object_sized(g, d->name, d->type, 0, extent, &each));
 }
 
-/* What the elements of memory that is allocated are: the type that the first cast gives them. */
+/* bytes, as the product that calloc makes of its arguments */
+static rg_value
+count_elements(const known_at *k, const node *call, int64_t size)
+{
+    const allocator *a = allocator_of(call);
+    const node *bytes = call->list[a->size];
+    if (!a->clears)
+        return fc_known_quotient(k, bytes, size);
+    node product = {.kind = E_BINARY, .op = RG_OP_MUL, .type = bytes->type, .kid = {call->list[a->size - 1], (node *)bytes}};
+    return fc_known_quotient(k, &product, size);
+}
+
 void
-fc_sized_allocation(const sized_at *s, const node *cast, const char *name)
+fc_sized_allocation(const sized_at *s, const node *call, ctype *elem, const char *name)
 {
     gen *g = s->at.g;
     threads each;
     front_error error;
-    const node *call = fc_allocation(cast);
-    ctype *t = cast->type->elem;
-    int64_t size = fc_type_size(t), unit = 1;
-    if (t->kind == TYPE_VOID || t->kind == TYPE_ARRAY || size <= 0 || fc_variable_problem(t, &error) ||
-        !whose_memory(s, call, &each) || (each.rank && fc_type_pointers(t)))
+    int64_t size = fc_type_size(elem);
+    if (elem->kind == TYPE_VOID || elem->kind == TYPE_ARRAY || size <= 0 || fc_variable_problem(elem, &error) ||
+        !whose_memory(s, call, &each) || (each.rank && fc_type_pointers(elem)))
         return;
-    bool two = call->count == 2; /* calloc */
-    if (call->count != (two ? 2 : 1) || (two && (!fc_is_constant_node(call->list[1], &unit) || unit <= 0 || unit % size)))
-        return;
-    rg_value n = two ? fc_known_bound(&s->at, call->list[0], true) : fc_known_quotient(&s->at, call->list[0], size);
+    rg_value n = count_elements(&s->at, call, size);
     if (!n)
         return;
-    n = rg_build_2(g->b, RG_OP_MUL, n, fc_int_value(g, RG_I64, two ? unit / size : 1));
     n = at_least_zero(g, n);
-    object *o = fc_object_sized(g, name ? name : call->decl->name, t, 1, &n, &each);
+    object *o = fc_object_sized(g, name ? name : call->decl->name, elem, 1, &n, &each);
     if (!o)
         return;
     o->allocated = true;

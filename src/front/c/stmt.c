@@ -61,11 +61,13 @@ fc_declare(gen *g, decl *d)
 
 /* -- return
  * ---------------------------------------------------------------------------------------- */
+/* What returns before the last statement may turn out to be never reached. */
 static void
 return_pointer(gen *g, const node *n)
 {
     frame *f = g->frame;
-    if (f->exit || f->pointer_set) {
+    bool last = n == f->fn->body->list[f->fn->body->count - 1];
+    if ((f->exit && !last) || f->pointer_set) {
         fc_fail(g, ERR_POINTER_RETURN, n->place);
         return;
     }
