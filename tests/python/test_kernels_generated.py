@@ -83,6 +83,13 @@ class Generated(unittest.TestCase):
         self.assertNotEqual(text, PROGRAM)
         self.assertEqual(self.judged(text).kind, "passed")
 
+    def test_what_an_if_leaves_behind(self):
+        between = "    if s > 0.1:\n        q = 0.5\n    else:\n        q = 0.7\n    if s > 0.2:\n        q = s\n"
+        text = PROGRAM.replace("    return s\n\n", f"{between}    return s + q\n\n", 1)
+        self.assertNotEqual(text, PROGRAM)
+        self.assertEqual(self.judged(text).kind, "passed")
+        self.assertEqual(gen_judge.judge(text.replace("q = s", "q = 2")).kind, "invalid")  # what that means, the oracle leaves open
+
     def test_names_under_a_known_condition_end_with_its_block(self):
         text = PROGRAM.replace("    for i in range(N):\n", "    if N > 3:\n        q = 2\n    q = 2.5\n    s += q\n    for i in range(N):\n", 1)
         self.assertEqual(self.judged(text).kind, "passed")
