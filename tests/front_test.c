@@ -51,9 +51,10 @@ reported_errors(const char *text, refusals *out)
 {
     unsigned line, col, number;
     for (const char *at = text; at && *at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL) {
-        const char *colon = strstr(at, ".c:"), *end = strchr(at, '\n');
+        const char *end = strchr(at, '\n'), *c = strstr(at, ".c:"), *cxx = strstr(at, ".cpp:");
+        const char *colon = cxx && (!c || cxx < c) ? cxx + strlen(".cpp") : c ? c + strlen(".c") : NULL;
         if (colon && (!end || colon < end) &&
-            sscanf(colon, ".c:%u:%u: error[E%u]", &line, &col, &number) == 3)
+            sscanf(colon, ":%u:%u: error[E%u]", &line, &col, &number) == 3)
             vec_push(out, ((refusal){line, number}));
     }
 }
@@ -263,7 +264,7 @@ main(int argc, char **argv)
     }
     for (int i = 1; i < argc; i++) {
         str pattern = {0};
-        str_addf(&pattern, strstr(argv[i], ".c") ? "%s" : "%s/*.c", argv[i]);
+        str_addf(&pattern, strstr(argv[i], ".c") ? "%s" : "%s/*.c*", argv[i]);
         glob(pattern.ptr, GLOB_NOCHECK | (i > 1 ? GLOB_APPEND : 0), NULL, &files);
         str_free(&pattern);
     }

@@ -1,5 +1,6 @@
 /* The C compiler's kernels call our math library too, and so have its bits: included before
  * everything else. SPDX-License-Identifier: Apache-2.0 */
+#ifndef __cplusplus
 #define _GNU_SOURCE
 #include <math.h>
 
@@ -61,3 +62,4 @@
 #define hypotf  rgm_hypotf
 #define sincos  rgm_sincos_places
 #define sincosf rgm_sincosf_places
+#endif

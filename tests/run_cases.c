@@ -444,16 +444,16 @@ open_setting(setting *t, const char *device, char *const *files, int count)
     return true;
 }
 
-/* Files as they are, folders as the C files in them. */
+/* Files as they are, folders as the C and C++ files in them. */
 static void
 collect(int count, char **arguments, glob_t *files)
 {
     *files = (glob_t){0};
     for (int i = 0; i < count; i++) {
         size_t length = strlen(arguments[i]);
-        bool file = length > 2 && strcmp(arguments[i] + length - 2, ".c") == 0;
-        char *pattern = malloc(length + 5);
-        sprintf(pattern, file ? "%s" : "%s/*.c", arguments[i]);
+        bool file = strstr(arguments[i], ".c") != NULL;
+        char *pattern = malloc(length + 6);
+        sprintf(pattern, file ? "%s" : "%s/*.c*", arguments[i]);
         glob(pattern, GLOB_NOCHECK | (i ? GLOB_APPEND : 0), NULL, files);
         free(pattern);
     }

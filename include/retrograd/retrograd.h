@@ -302,7 +302,7 @@ struct rg_module_desc {
  * helper ends when this process ends or unloads the library; after fork() the child starts its own. A helper that is stopped is
  * ended after 60 seconds without a sign of life, and the call returns RG_DEVICE. */
 
-/* Loads a C file, or IR if the name ends with ".rg" or ".ir". desc may be NULL. The file is read now; each kernel is compiled when
+/* Loads a C file, C++ if the name says so (docs/c.md), or IR if it ends with ".rg" or ".ir". desc may be NULL. The file is read now; each kernel is compiled when
  * rg_module_get_kernel asks for it, so errors elsewhere in the file do not matter. A compile_commands.json in the file's folder,
  * above it, or in a `build` folder there adds options for the file; the C files that it lists are searched for
  * definitions that desc.files lacks. To find the system's headers, the first file that includes one runs the C compiler (CC, or cc, gcc,

@@ -160,6 +160,7 @@ struct decl {
     bool writer_known;
     const char *writer; /* of a variable of static storage: who may write it (writer.c) */
     bool elsewhere; /* declared extern and not defined in the file */
+    bool reference; /* of C++: a pointer, or a function that returns one, which is followed where it is named */
     bool written; /* assigned to, incremented, or one of its parts is */
     bool address_taken;
     bool numbered;         /* made of a thread's number */

@@ -50,7 +50,7 @@ block(section *s, const node *n)
 
 /* Whether it assigns to a variable of the section's own. */
 static bool
-is_local(const section *s, const node *n)
+assigns_own(const section *s, const node *n)
 {
     bool assigns = n->kind == E_ASSIGN || n->kind == E_COMPOUND || n->kind == E_INC;
     const decl *d = assigns ? fc_lvalue_root(n->kid[0]) : NULL;
@@ -75,7 +75,7 @@ atomic_updates(section *s, node *n)
             return one_update(s, n);
         return with_kids(s, n, 1);
     default:
-        if (is_local(s, n))
+        if (assigns_own(s, n))
             return n;
         return fc_update_form_read(n, &f) ? one_update(s, n) : NULL;
     }
@@ -85,7 +85,7 @@ atomic_updates(section *s, node *n)
  * --------------------------------------------------------------------------- */
 /* The variable that a place is reached by; NULL: none. */
 static const decl *
-root_of(const node *n)
+reached_by(const node *n)
 {
     while (n->kind != E_REF && n->kid[0])
         n = n->kind == E_BINARY && n->kid[1]->type->kind == TYPE_POINTER ? n->kid[1] : n->kid[0];
@@ -98,7 +98,7 @@ target_of(const node *update, rg_rmw *op)
     atomic_form f;
     (void)fc_update_form_read(update, &f);
     *op = f.op;
-    return root_of(f.target);
+    return reached_by(f.target);
 }
 
 typedef struct mentions {
@@ -158,8 +158,8 @@ capture(arena *a, node *n)
     *as->directive = (omp){.kind = OMP_ATOMIC_CAPTURE, .place = n->place, .collapse = 1};
     if (!fc_atomic_form_read(as, &f) || f.op > RG_RMW_EXCHANGE)
         return NULL;
-    const decl *d = root_of(f.target);
-    return d && root_of(f.capture) != d && (!f.operand || !mentions_in(f.operand, d)) && mentions_in(f.target, d) == 1 ? as : NULL;
+    const decl *d = reached_by(f.target);
+    return d && reached_by(f.capture) != d && (!f.operand || !mentions_in(f.operand, d)) && mentions_in(f.target, d) == 1 ? as : NULL;
 }
 
 node *

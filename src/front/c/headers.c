@@ -4,8 +4,10 @@
 #include "front/c/parse.h"
 
 /* __RG1(f) declares f, ff and fl; of the others a name says what is given (AND) or comes out (TO) */
+#define C_BEGIN "#ifdef __cplusplus\nextern \"C\" {\n#endif\n"
+#define C_END   "#ifdef __cplusplus\n}\n#endif\n"
 static const char math_h[] =
-    "#pragma once\n"
+    "#ifndef __RG_MATH_H\n#define __RG_MATH_H\n" C_BEGIN
     "#define __RG1(n) double n(double); float n##f(float); long double n##l(long double);\n"
     "#define __RG2(n) double n(double, double); float n##f(float, float); long double n##l(long double, long double);\n"
     "#define __RG_TO(t, n) t n(double); t n##f(float); t n##l(long double);\n"
@@ -63,11 +65,23 @@ static const char math_h[] =
     "#define M_SQRT2 1.41421356237309504880\n"
     "#define M_SQRT1_2 0.70710678118654752440\n"
     "#define MAXFLOAT 3.40282347e+38F\n"
-    "#endif\n";
+    "#endif\n" C_END "#endif\n"
+    /* in C++ its functions are overloaded as those of std are */
+    "#if defined __cplusplus && !defined __RG_CMATH && !defined __RG_MATH_STD\n#define __RG_MATH_STD\n#include <cmath>\n"
+    "using std::sqrt; using std::cbrt; using std::exp; using std::exp2; using std::expm1; using std::log; using std::log2;\n"
+    "using std::log10; using std::log1p; using std::sin; using std::cos; using std::tan; using std::asin; using std::acos;\n"
+    "using std::atan; using std::sinh; using std::cosh; using std::tanh; using std::asinh; using std::acosh; using std::atanh;\n"
+    "using std::erf; using std::erfc; using std::lgamma; using std::tgamma; using std::floor; using std::ceil; using std::round;\n"
+    "using std::rint; using std::nearbyint; using std::trunc; using std::fabs; using std::logb; using std::pow; using std::atan2;\n"
+    "using std::hypot; using std::fmod; using std::remainder; using std::fdim; using std::fmin; using std::fmax;\n"
+    "using std::copysign; using std::nextafter; using std::fma; using std::ldexp; using std::frexp; using std::modf;\n"
+    "using std::lround; using std::llround; using std::lrint; using std::abs; using std::isnan; using std::isinf;\n"
+    "using std::isfinite; using std::signbit;\n#endif\n";
 
 static const char assert_h[] =
     "#undef assert\n"
-    "void __rg_assert(_Bool, const char *);\n"
+    "#ifdef __cplusplus\nextern \"C\" void __rg_assert(bool, const char *);\n"
+    "#else\nvoid __rg_assert(_Bool, const char *);\n#endif\n"
     "#ifdef NDEBUG\n"
     "#define assert(e) ((void)0)\n"
     "#else\n"
@@ -79,7 +93,7 @@ static const char assert_h[] =
     "#endif\n";
 
 static const char omp_h[] =
-    "#pragma once\n"
+    "#pragma once\n" C_BEGIN
     "int omp_get_thread_num(void); int omp_get_num_threads(void); int omp_get_max_threads(void);\n"
     "void omp_set_num_threads(int); double omp_get_wtime(void); double omp_get_wtick(void);\n"
     "int omp_get_num_procs(void); int omp_in_parallel(void); int omp_get_thread_limit(void);\n"
@@ -98,12 +112,12 @@ static const char omp_h[] =
     "int omp_test_nest_lock(omp_nest_lock_t *);\n"
     "int omp_get_num_devices(void); int omp_get_default_device(void); void omp_set_default_device(int);\n"
     "int omp_get_initial_device(void); int omp_is_initial_device(void); int omp_get_num_teams(void);\n"
-    "int omp_get_team_num(void); void *omp_target_alloc(__SIZE_TYPE__, int); void omp_target_free(void *, int);\n";
+    "int omp_get_team_num(void); void *omp_target_alloc(__SIZE_TYPE__, int); void omp_target_free(void *, int);\n" C_END;
 
 /* the part of include/retrograd/kernel.h that this compiler sees */
 static const char kernel_h[] =
-    "#pragma once\n"
-    "double __rg_grad(int, ...); double __rg_vjp(int, ...); double __rg_jvp(int, ...);\n"
+    "#pragma once\n" C_BEGIN
+    "double __rg_grad(int, ...); double __rg_vjp(int, ...); double __rg_jvp(int, ...);\n" C_END
     "#define __RG_LIST(...) __VA_ARGS__\n"
     "#define rg_grad(f, args, grads) "
     "((__typeof__(f args))__rg_grad(((void)f args, 0), __RG_LIST grads))\n"

@@ -142,6 +142,8 @@ fill_type(unit *u, ctype *t, CXType c)
         t->kind = TYPE_VOID;
         break;
     case CXType_Pointer:
+    case CXType_LValueReference:
+    case CXType_RValueReference:
         t->kind = TYPE_POINTER;
         t->elem = fc_import_type(u, clang_getPointeeType(c));
         break;
@@ -297,11 +299,15 @@ import_function(unit *u, decl *d, CXCursor c)
     if (d->has_body)
         c = definition;
     d->place = name_place(u, c);
-    d->type = fc_import_type(u, clang_getCursorResultType(c));
+    CXType result = clang_getCanonicalType(clang_getCursorResultType(c));
+    bool value = fc_is_by_value(c, result);
+    d->reference = fc_is_reference(result) && !value;
+    d->type = fc_import_type(u, value ? clang_getPointeeType(result) : result);
     d->variadic = clang_Cursor_isVariadic(c);
     d->noreturn = never_returns(u, clang_getCanonicalCursor(c)) || never_returns(u, c);
     enum CX_StorageClass storage = clang_Cursor_getStorageClass(c);
-    d->external = storage != CX_SC_Static && d->has_body && !clang_Cursor_isFunctionInlined(c);
+    d->external = storage != CX_SC_Static && d->has_body && !clang_Cursor_isFunctionInlined(c) &&
+                  (!u->cxx || clang_getCursorLinkage(c) == CXLinkage_External);
     d->cursor = arena_alloc(u->arena, sizeof(CXCursor));
     memcpy(d->cursor, &c, sizeof(c));
 }
@@ -309,15 +315,18 @@ import_function(unit *u, decl *d, CXCursor c)
 static void
 import_variable(unit *u, decl *d, CXCursor c)
 {
-    ctype *written = fc_import_type(u, clang_getCursorType(c));
+    CXType type = clang_getCanonicalType(clang_getCursorType(c));
     d->kind = clang_getCursorKind(c) == CXCursor_ParmDecl ? DECL_PARAM : DECL_VAR;
+    bool value = d->kind == DECL_PARAM && fc_is_by_value(clang_getCursorSemanticParent(c), type);
+    ctype *written = fc_import_type(u, value ? clang_getPointeeType(type) : clang_getCursorType(c));
+    d->reference = fc_is_reference(type) && !value;
     d->type = d->kind == DECL_PARAM ? fc_adjust_array(u, written) : written;
     if (d->kind == DECL_PARAM) {
         import_extents(u, d, c, written);
         return;
     }
     enum CXCursorKind parent = clang_getCursorKind(clang_getCursorSemanticParent(c));
-    d->global = parent == CXCursor_TranslationUnit;
+    d->global = parent == CXCursor_TranslationUnit || parent == CXCursor_Namespace || parent == CXCursor_LinkageSpec;
     d->cursor = arena_alloc(u->arena, sizeof(CXCursor));
     memcpy(d->cursor, &c, sizeof(c));
     d->lasting = d->global || clang_Cursor_getStorageClass(c) == CX_SC_Static ||
@@ -326,7 +335,7 @@ import_variable(unit *u, decl *d, CXCursor c)
     CXCursor init = clang_Cursor_getVarDeclInitializer(c);
     if (!clang_Cursor_isNull(init)) {
         d->elsewhere = false;
-        d->init = fc_import_initialiser(u, init);
+        d->init = u->cxx ? fc_import_cxx_initialiser(u, init, c) : fc_import_initialiser(u, init);
     } else if (written->kind == TYPE_ARRAY && !d->lasting) {
         import_extents(u, d, c, written);
         d->type = known_extents(u, written, d->extents);
@@ -353,10 +362,21 @@ variable_cursor(unit *u, CXCursor c)
     return defining;
 }
 
+/* Whether other files know it by its name alone, as in C. */
+static bool
+has_plain_name(unit *u, CXCursor c)
+{
+    CXString s = clang_Cursor_getMangling(c);
+    bool plain = strcmp(clang_getCString(s), fc_cursor_name(u, c)) == 0;
+    clang_disposeString(s);
+    return plain;
+}
+
 decl *
 fc_import_decl(unit *u, CXCursor c)
 {
-    if (clang_getCursorKind(c) == CXCursor_FunctionDecl) {
+    bool function = clang_getCursorKind(c) == CXCursor_FunctionDecl || clang_getCursorKind(c) == CXCursor_CXXMethod;
+    if (function) {
         CXCursor definition = clang_getCursorDefinition(c);
         c = clang_Cursor_isNull(definition) ? clang_getCanonicalCursor(c) : definition;
     } else if (clang_getCursorKind(c) == CXCursor_VarDecl) { /* one of its declarations may initialise it */
@@ -372,9 +392,9 @@ fc_import_decl(unit *u, CXCursor c)
     d->unit = u;
     d->name = fc_cursor_name(u, c);
     d->place = fc_cursor_place(u, c);
-    d->shared = clang_getCursorLinkage(c) == CXLinkage_External;
+    d->shared = clang_getCursorLinkage(c) == CXLinkage_External && (!u->cxx || has_plain_name(u, c));
     d->system = clang_Location_isInSystemHeader(clang_getCursorLocation(c));
-    if (clang_getCursorKind(c) == CXCursor_FunctionDecl)
+    if (function)
         import_function(u, d, c);
     else
         import_variable(u, d, c);
@@ -388,10 +408,11 @@ fc_import_parameters(decl *fn)
     memcpy(&c, fn->cursor, sizeof(c));
     if (!fn->params) {
         int n = clang_Cursor_getNumArguments(c);
-        fn->nparams = n > 0 ? (uint32_t)n : 0;
-        fn->params = arena_new_n(fn->unit->arena, decl *, fn->nparams + 1);
-        for (uint32_t i = 0; i < fn->nparams; i++)
-            fn->params[i] = fc_import_decl(fn->unit, clang_Cursor_getArgument(c, i));
+        fn->params = arena_new_n(fn->unit->arena, decl *, (size_t)(n > 0 ? n : 0) + 2);
+        if (clang_getCursorKind(c) == CXCursor_CXXMethod && !clang_CXXMethod_isStatic(c))
+            fn->params[fn->nparams++] = fc_self(fn->unit, c);
+        for (int i = 0; i < n; i++)
+            fn->params[fn->nparams++] = fc_import_decl(fn->unit, clang_Cursor_getArgument(c, (unsigned)i));
     }
 }
 
@@ -416,6 +437,8 @@ import_body(unit *u, decl *fn)
     CXCursor c;
     memcpy(&c, fn->cursor, sizeof(c));
     fc_import_parameters(fn);
+    u->self = clang_getCursorKind(c) == CXCursor_CXXMethod && !clang_CXXMethod_isStatic(c) ? fn->params[0] : NULL;
+    u->refers = fn->reference;
     cursors kids = fc_cursor_children(u, c);
     for (size_t i = 0; i < kids.n; i++) {
         if (clang_getCursorKind(kids.at[i]) == CXCursor_CompoundStmt)
@@ -429,7 +452,7 @@ fc_unit_import_all(unit *u)
     if (u->all_imported)
         return;
     u->all_imported = true;
-    cursors all = fc_cursor_children(u, clang_getTranslationUnitCursor(u->tu));
+    cursors all = u->top;
     for (size_t i = 0; i < all.n; i++) {
         if (clang_getCursorKind(all.at[i]) == CXCursor_VarDecl)
             list_push(u->arena, &u->globals, fc_import_decl(u, all.at[i]));

@@ -75,7 +75,10 @@ struct unit {
     map decls, types, tentative; /* tentative: by a variable's first declaration, the one that counts */
     collected seen;
     unsigned depth; /* of the node being imported: stacks end somewhere */
-    cursors top;    /* of file scope, in order */
+    bool cxx;       /* it is C++ */
+    decl *self;     /* `this` of the method that is being imported; NULL: it is none */
+    bool refers;    /* the function that is being imported returns a reference */
+    cursors top;    /* of file scope, in order; in C++ with what stands in namespaces */
     list(c_error) errors;
     declaration *declarations;
     size_t ndeclarations;
@@ -115,6 +118,20 @@ node *fc_import_stmt(unit *u, CXCursor c);
 node *fc_import_initialiser(unit *u, CXCursor c);
 node *fc_node_new(unit *u, node_kind kind, CXCursor c);
 node *fc_node_bad(unit *u, CXCursor c, front_error error, const char *text);
+/* import_cxx.c: what C++ has besides C. Of cursors that mean the same in C: NULL. */
+node *fc_import_cxx_expr(unit *u, CXCursor c, enum CXCursorKind kind, const cursors *kids);
+node *fc_import_cxx_call(unit *u, CXCursor c, CXCursor function, const cursors *kids);
+node *fc_import_cxx_initialiser(unit *u, CXCursor init, CXCursor variable); /* NULL: it has no value */
+/* An initialiser in braces, with what its type's fields say of those that are left out. */
+node *fc_with_defaults(unit *u, CXCursor c, node *list);
+bool fc_is_reference(CXType t);
+/* Whether a parameter of this type may as well have the value that it refers to. */
+bool fc_is_by_value(CXCursor function, CXType type);
+node *fc_follow(unit *u, node *pointer, CXCursor c); /* what it points to */
+node *fc_refer(unit *u, node *n, CXCursor c);        /* a pointer to it */
+node *fc_bind(unit *u, CXCursor value, CXType to, bool by_value);
+node *fc_literal(unit *u, node *value, ctype *type, CXCursor c); /* a variable without a name, of that value */
+decl *fc_self(unit *u, CXCursor method);
 /* missing.c: what names stand for in maps, names of tags or others; the names in the text of all reached declarations,
  * and in that of the macros whose names these are. */
 uint64_t fc_name_key(bool tag, const char *name, size_t n);

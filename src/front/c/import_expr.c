@@ -262,19 +262,17 @@ import_reference(unit *u, CXCursor c)
         want_body(u, n->decl);
     n->type =
         n->decl->kind == DECL_FUNCTION ? fc_import_type(u, clang_getCursorType(c)) : n->decl->type;
-    return n;
+    return n->decl->reference && n->decl->kind != DECL_FUNCTION ? fc_follow(u, n, c) : n;
 }
 
 static node *
 import_member(unit *u, CXCursor c, cursors *kids)
 {
     node *n = typed(u, E_MEMBER, c);
-    node *base = kids->n ? fc_import_expr(u, kids->at[0]) : NULL;
+    bool has_base = kids->n && clang_isExpression(clang_getCursorKind(kids->at[0]));
+    node *base = has_base ? fc_import_expr(u, kids->at[0]) : u->self ? fc_import_cxx_expr(u, c, CXCursor_CXXThisExpr, kids) : NULL;
     if (base && base->type && base->type->kind == TYPE_POINTER) {
-        node *object = fc_node_new(u, E_DEREF, kids->at[0]);
-        object->type = base->type->elem;
-        object->kid[0] = base;
-        base = object;
+        base = fc_follow(u, base, has_base ? kids->at[0] : c);
     }
     if (!base || !base->type || base->type->kind != TYPE_STRUCT)
         return fc_node_bad(u, c,
@@ -337,7 +335,10 @@ static node *
 import_call(unit *u, CXCursor c, cursors *kids)
 {
     CXCursor target = clang_getCursorReferenced(c);
-    node *n = typed_value(u, E_CALL, c);
+    node *n = u->cxx ? fc_import_cxx_call(u, c, target, kids) : NULL;
+    if (n)
+        return n;
+    n = typed_value(u, E_CALL, c);
     if (clang_getCursorKind(target) == CXCursor_FunctionDecl) {
         n->decl = fc_import_decl(u, target);
         want_body(u, n->decl);
@@ -362,8 +363,8 @@ import_conversion(unit *u, CXCursor c, CXCursor child)
     ctype *to = fc_import_type(u, clang_getCursorType(c));
     if (!inner->type || inner->kind == E_BAD || inner->kind == E_STRING)
         return inner;
-    if (to->kind == TYPE_ARRAY && inner->type->kind == TYPE_POINTER)
-        return inner; /* a parameter written as an array */
+    if (to->kind == TYPE_ARRAY && (inner->type->kind == TYPE_POINTER || inner->type->kind == TYPE_ARRAY))
+        return inner; /* a parameter written as an array; what a reference to an array of constants is bound to */
     if (to->kind == TYPE_FUNCTION || inner->type->kind == TYPE_FUNCTION)
         return inner;
     if (inner->type->kind == TYPE_ARRAY) {
@@ -387,10 +388,13 @@ import_constant(unit *u, CXCursor c, const char *otherwise)
 {
     CXEvalResult r = clang_Cursor_Evaluate(c);
     node *n = typed(u, E_INT, c);
-    if (!r || clang_EvalResult_getKind(r) != CXEval_Int || n->type->kind != TYPE_SCALAR)
+    CXEvalResultKind kind = r ? clang_EvalResult_getKind(r) : CXEval_UnExposed;
+    if (n->type->kind != TYPE_SCALAR || (kind != CXEval_Int && kind != CXEval_Float))
         n = fc_node_bad(u, c, ERR_EXPRESSION, otherwise);
-    else
+    else if (kind == CXEval_Int)
         n->bits = clang_EvalResult_getAsUnsigned(r);
+    else
+        *n = (node){.kind = E_FLOAT, .type = n->type, .place = n->place, .number = clang_EvalResult_getAsDouble(r)};
     if (r)
         clang_EvalResult_dispose(r);
     return n;
@@ -480,7 +484,7 @@ import_list(unit *u, CXCursor c, cursors *kids)
     n->list = arena_new_n(u->arena, node *, kids->n + 1);
     for (uint32_t i = 0; i < n->count; i++)
         n->list[i] = fc_import_initialiser(u, kids->at[i]);
-    return n;
+    return u->cxx ? fc_with_defaults(u, c, n) : n;
 }
 
 node *
@@ -502,15 +506,7 @@ fc_import_initialiser(unit *u, CXCursor c)
 static node *
 import_compound_literal(unit *u, CXCursor c, cursors *kids)
 {
-    node *n = typed(u, E_LITERAL, c);
-    n->decl = arena_one(u->arena, decl);
-    n->decl->kind = DECL_VAR;
-    n->decl->name = "literal";
-    n->decl->type = n->type;
-    n->decl->place = n->place;
-    n->decl->address_taken = true;
-    n->decl->init = fc_import_initialiser(u, kids->at[kids->n - 1]);
-    return n;
+    return fc_literal(u, fc_import_initialiser(u, kids->at[kids->n - 1]), fc_import_type(u, clang_getCursorType(c)), c);
 }
 
 /* -- all of them
@@ -554,6 +550,9 @@ import_statements(unit *u, CXCursor c, cursors *kids)
 static node *
 import_by_kind(unit *u, CXCursor c, enum CXCursorKind kind, cursors *kids)
 {
+    node *n = u->cxx ? fc_import_cxx_expr(u, c, kind, kids) : NULL;
+    if (n)
+        return n;
     switch (kind) {
     case CXCursor_IntegerLiteral:
     case CXCursor_CharacterLiteral:
@@ -581,6 +580,10 @@ import_by_kind(unit *u, CXCursor c, enum CXCursorKind kind, cursors *kids)
     case CXCursor_ConditionalOperator:
         return import_three(u, c, kids);
     case CXCursor_CStyleCastExpr:
+    case CXCursor_CXXStaticCastExpr:
+    case CXCursor_CXXConstCastExpr:
+    case CXCursor_CXXReinterpretCastExpr:
+    case CXCursor_CXXFunctionalCastExpr:
         return import_conversion(u, c, kids->at[kids->n - 1]);
     case CXCursor_CompoundLiteralExpr:
         return import_compound_literal(u, c, kids);

@@ -174,7 +174,10 @@ import_statement_kind(unit *u, CXCursor c, enum CXCursorKind kind, cursors *kids
     case CXCursor_ContinueStmt:
         return fc_node_new(u, S_CONTINUE, c);
     case CXCursor_ReturnStmt:
-        return with_parts(u, c, S_RETURN, kids);
+        n = with_parts(u, c, S_RETURN, kids);
+        if (u->refers && n->kid[0])
+            n->kid[0] = fc_refer(u, n->kid[0], kids->at[0]);
+        return n;
     case CXCursor_NullStmt:
         return fc_node_new(u, S_NULL, c);
     case CXCursor_LabelStmt:

@@ -269,6 +269,10 @@ generate_kernel(gen *g, ir_module *m, decl *fn, diag_list *diags)
 {
     if (!fc_unit_is_sound(g->unit, fn))
         return;
+    if (fc_unit_overloads(g->unit, fn->name)) {
+        fc_fail(g, ERR_OVERLOADED, fn->place, fn->name);
+        return;
+    }
     fc_link(g->project, fn);
     whole_kernel(g, fn);
     ir_fn *made = ir_fn_find(m, rg_str_of(fn->name));

@@ -112,8 +112,7 @@ fc_add_words(arena *a, const char *const *words, size_t n, const char *folder, f
         if (use == WORD_DROPPED)
             continue;
         if (use == WORD_KEPT) {
-            if (!strstr(words[i], "++")) /* -std=c++17 of a command for all files */
-                list_push(a, out, words[i]);
+            list_push(a, out, words[i]);
             continue;
         }
         if (!*value && i + 1 < n)
@@ -153,7 +152,7 @@ is_known_header(const char *p, const char *end)
 {
     const char *close = p < end && *p == '<' ? memchr(p, '>', (size_t)(end - p)) : NULL;
     rg_str name = {p + 1, close ? (size_t)(close - p) - 1 : 0};
-    return is_alone(front_headers, front_header_count, name) ||
+    return is_alone(front_headers, front_header_count, name) || is_alone(front_cxx_headers, front_cxx_header_count, name) ||
            is_alone(front_spare_headers, front_spare_header_count, name);
 }
 
@@ -186,11 +185,22 @@ is_among(const fc_words *words, const char *word)
 
 /* -- all of them ---------------------------------------------------------------------------------- */
 
+bool
+fc_is_cxx(const front_c_source *source)
+{
+    static const char *const endings[] = {".cpp", ".cc", ".cxx", ".c++", ".C"};
+    const char *dot = source->path ? strrchr(source->path, '.') : NULL;
+    for (size_t i = 0; dot && i < countof(endings); i++)
+        if (strcmp(dot, endings[i]) == 0)
+            return true;
+    return false;
+}
+
 static void
-add_fixed(arena *a, fc_words *out)
+add_fixed(arena *a, bool cxx, fc_words *out)
 {
     static const char *const fixed[] = {
-        "-xc", "-std=gnu17", "-nostdlibinc", "-ferror-limit=0",
+        "-nostdlibinc", "-ferror-limit=0",
         /* deeper ones would overflow the stack of the thread that parses */
         "-fbracket-depth=256",
         "-D_OPENMP=201511", "-D__RETROGRAD__=1", "-D__OMP(n)=__OMP2(n,__COUNTER__)", "-D__OMP2(n,c)=__OMP3(n,c)",
@@ -199,6 +209,8 @@ add_fixed(arena *a, fc_words *out)
         "-Werror=source-uses-openmp",
         /* what compilers took for a warning in the days of the programs that have it */
         "-Wno-error=implicit-function-declaration", "-Wno-error=implicit-int"};
+    list_push(a, out, cxx ? "-xc++" : "-xc");
+    list_push(a, out, cxx ? "-std=gnu++17" : "-std=gnu17");
     for (size_t i = 0; i < countof(fixed); i++)
         list_push(a, out, fixed[i]);
 }
@@ -255,9 +267,13 @@ fc_parser_words(arena *a, const front_c_source *source, rg_str text, fc_words *o
     size_t n = wants_system ? fc_system_folders(&folders) : 0;
     for (size_t i = 0; i < n; i++)
         list_push(a, &system, folders[i]);
-    add_fixed(a, out);
+    bool cxx = fc_is_cxx(source);
+    add_fixed(a, cxx, out);
     for (size_t i = 0; i < given.n; i++) {
         const char *word = given.at[i], *folder = word + 2;
+        /* -std=c++17 of a command for all files */
+        if (strstr(word, "-std=") && (strstr(word, "++") != NULL) != cxx)
+            continue;
         bool two = strcmp(word, "-isystem") == 0 && i + 1 < given.n;
         if (two)
             folder = given.at[++i];

@@ -20,6 +20,7 @@ void fc_database_words(arena *a, const char *path, fc_words *out);
 void fc_database_files(arena *a, const char *path, fc_words *out);
 
 /* -- options.c */
+bool fc_is_cxx(const front_c_source *source); /* by the file's name */
 /* Of words as a C compiler takes them, those that decide what the text means; the others (-O2, -W, -lm, ...) are left
  * out. Each -I or -D comes out as one word. folder: what relative names are relative to; NULL: this process's. */
 void fc_add_words(arena *a, const char *const *words, size_t n, const char *folder, fc_words *out);

@@ -211,6 +211,26 @@ pointer_parameter(launch *l, uint32_t number)
     d->pointer = v;
 }
 
+/* Whether it stands for a value: a reference of C++ through which nothing is written. */
+static bool
+refers_to_value(const decl *d)
+{
+    const ctype *t = d->type->elem;
+    return d->reference && t->constant && (t->kind == TYPE_SCALAR || t->kind == TYPE_STRUCT);
+}
+
+static void
+value_parameter(launch *l)
+{
+    decl *d = l->param;
+    ctype *reference = d->type;
+    d->type = reference->elem;
+    struct_or_scalar(l);
+    d->type = reference;
+    d->pointer = arena_one(l->g->arena, pointer_var);
+    *d->pointer = (pointer_var){.name = d->name, .fixed = true, .shared = true, .at = fc_place_of(d->object)};
+}
+
 /* What a launch cannot bring; false: it can. */
 static bool
 refuse(gen *g, const decl *d)
@@ -288,6 +308,8 @@ fc_declare_parameters(gen *g, decl *fn)
         l[i] = (launch){.g = g, .param = fn->params[i]};
         if (refuse(g, fn->params[i]))
             ok = false;
+        else if (fn->params[i]->type->kind == TYPE_POINTER && refers_to_value(fn->params[i]))
+            value_parameter(&l[i]);
         else if (fn->params[i]->type->kind == TYPE_POINTER)
             pointer_parameter(&l[i], i);
         else
@@ -331,7 +353,7 @@ fc_open_parameters(gen *g, decl *fn)
 {
     for (uint32_t i = 0; i < fn->nparams; i++) {
         decl *d = fn->params[i];
-        if (d->type->kind == TYPE_POINTER) {
+        if (d->type->kind == TYPE_POINTER && !refers_to_value(d)) {
             place at = d->pointer->at;
             if (d->written || d->address_taken)
                 fc_pointer_declare(g, d, NULL, &at);
@@ -340,7 +362,7 @@ fc_open_parameters(gen *g, decl *fn)
         for (uint32_t k = 0; k < d->object->nleaves; k++)
             if (d->object->leaves[k].rank && !d->object->leaves[k].held)
                 gather_elements(g, &d->object->leaves[k]);
-        if (d->written || d->address_taken) {
+        if (!d->reference && (d->written || d->address_taken)) {
             place from = fc_place_of(d->object);
             value v = fc_load(g, &from);
             object *o = fc_object_local(g, d->name, d->type);

@@ -247,6 +247,8 @@ parse_all(unit *u, const front_c_source *source, rg_str text)
     unsaved_files unsaved = {0};
     fc_parser_words(u->arena, source, text, &u->words, &u->searched, &u->system_from);
     add_headers(u, &unsaved, front_headers, front_header_count);
+    if (u->cxx)
+        add_headers(u, &unsaved, front_cxx_headers, front_cxx_header_count);
     add_headers(u, &unsaved, front_spare_headers, front_spare_header_count);
     add_rewritten(u, &unsaved, source->path, text);
     bool ok = parse_once(u, source, &unsaved);
@@ -312,6 +314,16 @@ see_variable(unit *u, CXCursor c)
         *(vjp ? &fns[0]->vjp : &fns[0]->jvp) = fns[1];
 }
 
+/* by another function, which is overloaded then */
+static bool
+is_named_already(const unit *u, const char *name)
+{
+    for (size_t i = 0; i < u->functions.n; i++)
+        if (strcmp(u->functions.at[i]->name, name) == 0)
+            return true;
+    return false;
+}
+
 static void
 see_declaration(unit *u, CXCursor c)
 {
@@ -324,7 +336,7 @@ see_declaration(unit *u, CXCursor c)
         see_enum(u, c);
     if (kind == CXCursor_FunctionDecl && clang_isCursorDefinition(c)) {
         decl *fn = fc_import_decl(u, c);
-        if (fn->external)
+        if (fn->external && !is_named_already(u, fn->name))
             list_push(u->arena, &u->functions, fn);
     }
 }
@@ -345,6 +357,30 @@ source_text(const front_c_source *source, arena *a, diag_list *diags, rg_str *te
     return ok;
 }
 
+typedef list(CXCursor) cursor_list;
+
+/* Namespaces and `extern "C"` only say how what stands in them is named. */
+static void
+add_declarations(unit *u, CXCursor c, cursor_list *out)
+{
+    cursors kids = fc_cursor_children(u, c);
+    for (size_t i = 0; i < kids.n; i++) {
+        enum CXCursorKind kind = clang_getCursorKind(kids.at[i]);
+        if (u->cxx && (kind == CXCursor_Namespace || kind == CXCursor_LinkageSpec))
+            add_declarations(u, kids.at[i], out);
+        else
+            list_push(u->arena, out, kids.at[i]);
+    }
+}
+
+static cursors
+file_scope(unit *u)
+{
+    cursor_list all = {0};
+    add_declarations(u, clang_getTranslationUnitCursor(u->tu), &all);
+    return (cursors){all.at, all.n};
+}
+
 unit *
 fc_unit_new(arena *a, rg_builder *b, diag_list *diags)
 {
@@ -362,10 +398,11 @@ fc_unit_parse(unit *u, const front_c_source *source)
     if (!source_text(source, u->arena, u->diags, &text))
         return false;
     llvm_start();
+    u->cxx = fc_is_cxx(source);
     u->index = clang_createIndex(0, 0);
     if (!parse_all(u, source, text))
         return false;
-    u->top = fc_cursor_children(u, clang_getTranslationUnitCursor(u->tu));
+    u->top = file_scope(u);
     for (size_t i = 0; i < u->top.n; i++)
         see_declaration(u, u->top.at[i]);
     return true;
@@ -407,10 +444,11 @@ fc_unit_statics(unit *u, const char ***out)
     return n;
 }
 
-decl *
-fc_unit_find(unit *u, const char *name)
+/* The first definition of that name from number `from` on; the number behind it, 0: none. */
+static size_t
+next_definition(unit *u, const char *name, size_t from)
 {
-    for (size_t i = 0; i < u->top.n; i++) {
+    for (size_t i = from; i < u->top.n; i++) {
         CXCursor c = u->top.at[i];
         if (clang_getCursorKind(c) != CXCursor_FunctionDecl || !clang_isCursorDefinition(c))
             continue;
@@ -418,9 +456,23 @@ fc_unit_find(unit *u, const char *name)
         bool same = strcmp(clang_getCString(s), name) == 0;
         clang_disposeString(s);
         if (same)
-            return fc_import_decl(u, c);
+            return i + 1;
     }
-    return NULL;
+    return 0;
+}
+
+decl *
+fc_unit_find(unit *u, const char *name)
+{
+    size_t behind = next_definition(u, name, 0);
+    return behind ? fc_import_decl(u, u->top.at[behind - 1]) : NULL;
+}
+
+bool
+fc_unit_overloads(unit *u, const char *name)
+{
+    size_t behind = next_definition(u, name, 0);
+    return u->cxx && behind && next_definition(u, name, behind);
 }
 
 /* The last declaration of that kind and name at file scope that others see; defining: that is a definition, if only a

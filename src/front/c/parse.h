@@ -6,7 +6,7 @@
 #include "front/c/ast.h"
 #include "front/c/front_c.h"
 
-/* -- headers.c, headers_spare.c: files that exist for the parser only ----------------------------------------------
+/* -- headers.c, headers_cxx.c, headers_spare.c: files that exist for the parser only ----------------------------------------------
  */
 #define FRONT_HEADER_DIR "/retrograd/include"
 #define FRONT_SPARE_DIR  "/retrograd/spare"
@@ -15,8 +15,8 @@ typedef struct front_header {
     size_t len;
     bool alone; /* needs no header of the system */
 } front_header;
-extern const front_header front_headers[], front_spare_headers[];
-extern const size_t front_header_count, front_spare_header_count;
+extern const front_header front_headers[], front_cxx_headers[], front_spare_headers[];
+extern const size_t front_header_count, front_cxx_header_count, front_spare_header_count;
 
 /* -- scan.c: text that is not parsed ------------------------------------------------------------------ */
 const char *fc_skip_blanks(const char *p, const char *end); /* and tabs */
@@ -53,6 +53,8 @@ uint32_t fc_unit_kernels(unit *u, decl ***out);
 uint32_t fc_unit_statics(unit *u, const char ***out);
 /* A function by its name that has a body, of whatever file and linkage; NULL: none. */
 decl *fc_unit_find(unit *u, const char *name);
+/* Whether several functions of C++ have it. */
+bool fc_unit_overloads(unit *u, const char *name);
 /* What the file defines under a name that other files see, and its variable of such a name, defined or not; NULL: none. */
 decl *fc_unit_definition(unit *u, const char *name, bool function);
 decl *fc_unit_variable(unit *u, const char *name);

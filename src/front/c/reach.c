@@ -95,7 +95,7 @@ static bool
 is_tag(CXCursor c)
 {
     enum CXCursorKind kind = clang_getCursorKind(c);
-    return kind == CXCursor_StructDecl || kind == CXCursor_UnionDecl || kind == CXCursor_EnumDecl;
+    return kind == CXCursor_StructDecl || kind == CXCursor_ClassDecl || kind == CXCursor_UnionDecl || kind == CXCursor_EnumDecl;
 }
 
 /* 0: no name */
@@ -219,9 +219,9 @@ reach_reference(reaching *r, CXCursor c)
     enum CXCursorKind outer = clang_getCursorKind(parent);
     if (outer == CXCursor_EnumDecl && key_of(parent) == 0)
         reach_name(r, key_of(target)); /* of an enum without a name */
-    else if (outer == CXCursor_EnumDecl || outer == CXCursor_StructDecl || outer == CXCursor_UnionDecl)
+    else if (outer == CXCursor_EnumDecl || outer == CXCursor_StructDecl || outer == CXCursor_UnionDecl || outer == CXCursor_ClassDecl)
         reach_name(r, key_of(parent));
-    else if (outer == CXCursor_TranslationUnit)
+    else if (outer == CXCursor_TranslationUnit || outer == CXCursor_Namespace || outer == CXCursor_LinkageSpec)
         reach_name(r, key_of(target));
 }
 
@@ -229,10 +229,11 @@ static void
 reach_declaration(reaching *r, declaration *d)
 {
     d->reached = true;
+    bool pattern = clang_getCursorKind(d->cursor) == CXCursor_FunctionTemplate || clang_getCursorKind(d->cursor) == CXCursor_ClassTemplate;
     cursors all = fc_cursor_descendants(r->u, d->cursor);
     for (size_t i = 0; i < all.n; i++) {
         reach_reference(r, all.at[i]);
-        r->broken |= clang_getCursorType(all.at[i]).kind == CXType_Dependent;
+        r->broken |= !pattern && clang_getCursorType(all.at[i]).kind == CXType_Dependent;
     }
 }
 

@@ -1,0 +1,314 @@
+/* What C++ has besides C. A reference is a pointer that is followed wherever it is named; a method is a function whose first
+ * parameter is `this`. SPDX-License-Identifier: Apache-2.0 */
+#include "front/c/gen.h"
+#include "front/c/import.h"
+
+/* -- references
+ * ------------------------------------------------------------------------------------ */
+bool
+fc_is_reference(CXType t)
+{
+    return t.kind == CXType_LValueReference || t.kind == CXType_RValueReference;
+}
+
+static bool
+is_mutable(CXType t)
+{
+    bool leads = fc_is_reference(t) || t.kind == CXType_Pointer;
+    return leads && !clang_isConstQualifiedType(clang_getPointeeType(t));
+}
+
+/* The function has no way to change, through another parameter, what this one refers to. */
+static bool
+is_apart(CXCursor function, CXType pointee)
+{
+    int n = clang_Cursor_getNumArguments(function);
+    for (int i = 0; i < n; i++) {
+        CXType other = clang_getCanonicalType(clang_getCursorType(clang_Cursor_getArgument(function, (unsigned)i)));
+        if (!is_mutable(other))
+            continue;
+        CXType to = clang_getUnqualifiedType(clang_getCanonicalType(clang_getPointeeType(other)));
+        if (pointee.kind == CXType_Record || to.kind == CXType_Record || clang_equalTypes(to, pointee))
+            return false;
+    }
+    return clang_getCursorKind(function) != CXCursor_CXXMethod || clang_CXXMethod_isConst(function);
+}
+
+bool
+fc_is_by_value(CXCursor function, CXType type)
+{
+    CXType pointee = clang_getCanonicalType(clang_getPointeeType(type));
+    if (!fc_is_reference(type) || !clang_isConstQualifiedType(pointee) || pointee.kind == CXType_Pointer)
+        return false;
+    return clang_getArrayElementType(pointee).kind == CXType_Invalid && is_apart(function, clang_getUnqualifiedType(pointee));
+}
+
+static ctype *
+pointer_to(unit *u, ctype *elem)
+{
+    ctype *t = arena_one(u->arena, ctype);
+    *t = (ctype){.kind = TYPE_POINTER, .elem = elem, .length = -1, .name = fc_format(u->arena, "%s &", elem->name)};
+    return t;
+}
+
+node *
+fc_follow(unit *u, node *pointer, CXCursor c)
+{
+    node *n = fc_node_new(u, E_DEREF, c);
+    n->type = pointer->type->elem;
+    n->kid[0] = pointer;
+    return n;
+}
+
+node *
+fc_literal(unit *u, node *value, ctype *type, CXCursor c)
+{
+    node *n = fc_node_new(u, E_LITERAL, c);
+    n->type = type;
+    n->decl = arena_one(u->arena, decl);
+    *n->decl = (decl){.kind = DECL_VAR, .name = "literal", .type = type, .place = n->place, .address_taken = true, .init = value};
+    return n;
+}
+
+/* What a reference is bound to: a value gets a place of its own. */
+node *
+fc_refer(unit *u, node *n, CXCursor c)
+{
+    if (!n->type || n->kind == E_BAD)
+        return n;
+    if (n->kind == E_DEREF)
+        return n->kid[0];
+    bool place = n->kind == E_REF || n->kind == E_SUBSCRIPT || n->kind == E_MEMBER || n->kind == E_LITERAL;
+    if (!place)
+        n = fc_literal(u, n, n->type, c);
+    if (fc_lvalue_root(n))
+        fc_lvalue_root(n)->address_taken = true;
+    node *address = fc_node_new(u, E_ADDR, c);
+    address->type = pointer_to(u, n->type);
+    address->kid[0] = n;
+    return address;
+}
+
+node *
+fc_bind(unit *u, CXCursor value, CXType to, bool by_value)
+{
+    node *n = fc_import_expr(u, value);
+    return fc_is_reference(clang_getCanonicalType(to)) && !by_value ? fc_refer(u, n, value) : n;
+}
+
+/* -- calls
+ * ----------------------------------------------------------------------------------------- */
+/* The argument, or what the parameter's declaration gives for it. */
+static CXCursor
+argument(unit *u, CXCursor call, CXCursor function, unsigned number, unsigned hidden)
+{
+    CXCursor given = clang_Cursor_getArgument(call, number + hidden);
+    if (clang_getCursorKind(given) != CXCursor_UnexposedExpr || fc_cursor_children(u, given).n)
+        return given;
+    cursors kids = fc_cursor_children(u, clang_Cursor_getArgument(function, number));
+    return kids.n && clang_isExpression(clang_getCursorKind(kids.at[kids.n - 1])) ? kids.at[kids.n - 1] : given;
+}
+
+/* The value that a field has where nothing is said: `double x = 1;`. Null: none. */
+static CXCursor
+default_value(unit *u, CXCursor field)
+{
+    cursors kids = fc_cursor_children(u, field);
+    bool array = clang_getCanonicalType(clang_getCursorType(field)).kind == CXType_ConstantArray;
+    for (size_t i = kids.n; i-- > 0 && !clang_Cursor_isBitField(field);) {
+        enum CXCursorKind kind = clang_getCursorKind(kids.at[i]);
+        if (array ? kind == CXCursor_InitListExpr : clang_isExpression(kind))
+            return kids.at[i];
+    }
+    return clang_getNullCursor();
+}
+
+static bool
+has_defaults(unit *u, CXType record)
+{
+    record = clang_getCanonicalType(record);
+    cursors all = fc_record_fields(u, record);
+    for (size_t i = 0; record.kind == CXType_Record && i < all.n; i++)
+        if (!clang_Cursor_isNull(default_value(u, all.at[i])) || has_defaults(u, clang_getCursorType(all.at[i])))
+            return true;
+    return false;
+}
+
+node *
+fc_with_defaults(unit *u, CXCursor c, node *list)
+{
+    CXType record = clang_getCanonicalType(clang_getCursorType(c));
+    if (record.kind != CXType_Record || !has_defaults(u, record))
+        return list;
+    if (list->count && list->list[0]->kind == E_DESIGNATED)
+        return fc_node_bad(u, c, ERR_EXPRESSION, "a constructor");
+    cursors all = fc_record_fields(u, record);
+    node **grown = arena_new_n(u->arena, node *, all.n + 1);
+    memcpy(grown, list->list, list->count * sizeof(*grown));
+    list->list = grown;
+    for (size_t i = list->count; i < all.n; i++) {
+        CXCursor value = default_value(u, all.at[i]);
+        if (has_defaults(u, clang_getCursorType(all.at[i])))
+            return fc_node_bad(u, c, ERR_EXPRESSION, "a constructor");
+        if (clang_Cursor_isNull(value))
+            continue;
+        node *field = fc_node_new(u, E_MEMBER, c), *of = fc_node_new(u, E_DESIGNATED, c);
+        field->text = fc_cursor_name(u, all.at[i]);
+        of->list = arena_new_n(u->arena, node *, 1);
+        of->list[of->count++] = field;
+        of->kid[0] = fc_import_initialiser(u, value);
+        list->list[list->count++] = of;
+    }
+    return list;
+}
+
+/* A struct made without a word: a copy, or what its fields say. NULL: it has no value. */
+static node *
+construct(unit *u, CXCursor c, CXCursor constructor)
+{
+    int n = clang_Cursor_getNumArguments(c);
+    bool copies = clang_CXXConstructor_isCopyConstructor(constructor) || clang_CXXConstructor_isMoveConstructor(constructor);
+    if (n > 1 || !clang_CXXMethod_isDefaulted(constructor) || (n && !copies))
+        return fc_node_bad(u, c, ERR_EXPRESSION, "a constructor");
+    if (n)
+        return fc_import_expr(u, clang_Cursor_getArgument(c, 0));
+    if (!has_defaults(u, clang_getCursorType(c)))
+        return NULL;
+    node *list = fc_node_new(u, E_INIT, c);
+    list->type = fc_import_type(u, clang_getCursorType(c));
+    return fc_with_defaults(u, c, list);
+}
+
+static node *
+this_pointer(unit *u, CXCursor c)
+{
+    if (!u->self)
+        return fc_node_bad(u, c, ERR_EXPRESSION, "this");
+    node *n = fc_node_new(u, E_REF, c);
+    n->decl = u->self;
+    n->type = u->self->type;
+    return n;
+}
+
+/* What the method is called for: before the point or arrow, or the operator's first operand. */
+static node *
+receiver(unit *u, CXCursor c, const cursors *kids, bool is_operator)
+{
+    CXCursor first = is_operator ? clang_Cursor_getArgument(c, 0) : kids->at[0];
+    if (!is_operator) {
+        cursors of = fc_cursor_children(u, first);
+        if (!of.n || !clang_isExpression(clang_getCursorKind(of.at[0])))
+            return this_pointer(u, c);
+        first = of.at[0];
+    }
+    node *n = fc_import_expr(u, first);
+    return n->type && n->type->kind == TYPE_POINTER ? n : fc_refer(u, n, first);
+}
+
+node *
+fc_import_cxx_call(unit *u, CXCursor c, CXCursor function, const cursors *kids)
+{
+    enum CXCursorKind kind = clang_getCursorKind(function);
+    if (kind == CXCursor_Constructor) {
+        node *made = construct(u, c, function);
+        return !made ? fc_node_bad(u, c, ERR_EXPRESSION, "a struct without values")
+               : made->kind == E_INIT ? fc_literal(u, made, made->type, c)
+                                      : made;
+    }
+    if (kind != CXCursor_FunctionDecl && kind != CXCursor_CXXMethod)
+        return NULL;
+    bool method = kind == CXCursor_CXXMethod && !clang_CXXMethod_isStatic(function);
+    bool named = method && clang_getCursorKind(kids->at[0]) == CXCursor_MemberRefExpr &&
+                 clang_getCursorKind(clang_getCursorReferenced(kids->at[0])) == CXCursor_CXXMethod;
+    bool is_operator = method && !named;
+    if (method && clang_CXXMethod_isVirtual(function))
+        return fc_node_bad(u, c, ERR_EXPRESSION, "a virtual method");
+    if (is_operator && strcmp(fc_cursor_name(u, function), "operator=") == 0 && clang_CXXMethod_isDefaulted(function)) {
+        node *n = fc_node_new(u, E_ASSIGN, c);
+        n->kid[0] = fc_import_expr(u, clang_Cursor_getArgument(c, 0));
+        n->kid[1] = fc_import_expr(u, clang_Cursor_getArgument(c, 1));
+        n->type = n->kid[0]->type;
+        if (fc_lvalue_root(n->kid[0]))
+            fc_lvalue_root(n->kid[0])->written = true;
+        return n;
+    }
+    node *n = fc_node_new(u, E_CALL, c);
+    n->decl = fc_import_decl(u, function);
+    list_push(u->arena, &u->pending, n->decl);
+    n->type = n->decl->type;
+    int count = clang_Cursor_getNumArguments(c), declared = clang_Cursor_getNumArguments(function);
+    unsigned hidden = is_operator;
+    n->list = arena_new_n(u->arena, node *, (size_t)(count > 0 ? count : 0) + 2);
+    if (method)
+        n->list[n->count++] = receiver(u, c, kids, is_operator);
+    for (unsigned i = 0; (int)(i + hidden) < count; i++) {
+        if ((int)i >= declared) { /* of printf and its like */
+            n->list[n->count++] = fc_import_expr(u, clang_Cursor_getArgument(c, i + hidden));
+            continue;
+        }
+        CXType type = clang_getCursorType(clang_Cursor_getArgument(function, i));
+        n->list[n->count++] = fc_bind(u, argument(u, c, function, i, hidden), type, fc_is_by_value(function, type));
+    }
+    return n->decl->reference ? fc_follow(u, n, c) : n;
+}
+
+/* -- the rest
+ * ---------------------------------------------------------------------------------------- */
+node *
+fc_import_cxx_initialiser(unit *u, CXCursor init, CXCursor variable)
+{
+    CXCursor target = clang_getCursorReferenced(init);
+    if (clang_getCursorKind(init) == CXCursor_CallExpr && clang_getCursorKind(target) == CXCursor_Constructor)
+        return construct(u, init, target);
+    if (fc_is_reference(clang_getCanonicalType(clang_getCursorType(variable))))
+        return fc_bind(u, init, clang_getCursorType(variable), false);
+    return fc_import_initialiser(u, init);
+}
+
+/* T{...}: a value of its type */
+static node *
+braces(unit *u, CXCursor c, const cursors *kids)
+{
+    ctype *t = fc_import_type(u, clang_getCursorType(c));
+    if (t->kind == TYPE_SCALAR && kids->n == 1)
+        return fc_import_expr(u, kids->at[0]);
+    return fc_literal(u, fc_import_initialiser(u, c), t, c);
+}
+
+node *
+fc_import_cxx_expr(unit *u, CXCursor c, enum CXCursorKind kind, const cursors *kids)
+{
+    node *n;
+    switch (kind) {
+    case CXCursor_InitListExpr:
+        return braces(u, c, kids);
+    case CXCursor_DeclRefExpr: /* of a template's number: the number */
+        return clang_Cursor_isNull(clang_getCursorReferenced(c)) && kids->n ? fc_import_expr(u, kids->at[kids->n - 1]) : NULL;
+    case CXCursor_CXXNullPtrLiteralExpr:
+        n = fc_node_new(u, E_INT, c);
+        n->type = arena_one(u->arena, ctype);
+        *n->type = (ctype){.kind = TYPE_SCALAR, .dtype = RG_I64, .length = -1, .name = "nullptr_t"};
+        return n;
+    case CXCursor_CXXThisExpr:
+        return this_pointer(u, c);
+    case CXCursor_CXXThrowExpr:
+        return fc_node_bad(u, c, ERR_EXPRESSION, "throw");
+    case CXCursor_LambdaExpr:
+        return fc_node_bad(u, c, ERR_EXPRESSION, "a lambda");
+    case CXCursor_CXXNewExpr:
+    case CXCursor_CXXDeleteExpr:
+        return fc_node_bad(u, c, ERR_ALLOCATION, kind == CXCursor_CXXNewExpr ? "new" : "delete");
+    default:
+        return NULL;
+    }
+}
+
+decl *
+fc_self(unit *u, CXCursor method)
+{
+    CXType record = clang_getCursorType(clang_getCursorSemanticParent(method));
+    decl *d = arena_one(u->arena, decl);
+    *d = (decl){.kind = DECL_PARAM, .name = "this", .unit = u, .place = fc_cursor_place(u, method)};
+    d->type = pointer_to(u, fc_import_type(u, record));
+    return d;
+}
