@@ -106,12 +106,8 @@ def known(x):
 
 
 def index_type(*bounds):
-    """The type of a loop's index: i32, or what its bounds need."""
-    t = g.i32
-    for x in bounds:
-        if isinstance(x, Scalar) and x.t.bits >= 32:
-            t = g.promote(t, x.t)
-    return t
+    """The type of a loop's index: i32, or i64 where a bound has another type that is as wide."""
+    return g.i64 if any(isinstance(x, Scalar) and x.t.bits >= 32 and x.t is not g.i32 for x in bounds) else g.i32
 
 
 def ranged(*args):

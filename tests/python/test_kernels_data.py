@@ -572,6 +572,14 @@ class Arguments(Case):
         for bad in ({"at": [1, 2]}, 3, types.struct(a=int)()):
             with self.assertRaisesRegex(TypeError, "argument 'b' is a struct"):
                 move(bad, [1, 2], np.eye(2), 1)
+
+        @rg.kernel
+        def corner(m: types.matrix(2, 2, int)) -> int:
+            return m[1, 1]
+        self.assertEqual([corner(m) for m in ([[1, 2], [3, 4]], np.eye(2, dtype=np.int8), rg.Matrix([[0, 0], [0, 5]]))], [4, 1, 5])
+        for bad, says in ((np.eye(2), "cannot take floats"), ([["a", "b"], ["c", "d"]], "cannot take"), ([1, 2], "of shape")):
+            with self.assertRaisesRegex(TypeError, f"argument 'm' is a matrix.2, 2, int., and {says if says[0] == 'c' else 'cannot.*' + says}"):
+                corner(bad)
         with self.assertRaisesRegex(TypeError, "argument 'd'"):
             move(Body(), [1, 2, 3], np.eye(2), 1)
 

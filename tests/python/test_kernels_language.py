@@ -375,6 +375,22 @@ class Loops(Language):
                 y[None] += times(s, 1.0)
         self.refused(read, says="`s` is a variable of the kernel", line="s")
 
+    def test_indices_have_a_sign(self):
+        x = rg.field(int, 9)
+
+        @rg.kernel
+        def run(n: rg.u32, m: rg.u64) -> int:
+            s = 0
+            rg.loop_config(serialize=True)
+            for i in range(n - 1, -1, -1):
+                s = s * 10 + i
+            for i in range(n):
+                x[i] = i - 1
+            for i, j in rg.ndrange(m, 2):
+                x[5 + j] += i - 1 < 0
+            return s
+        self.assertEqual((run(4, 3), x.to_numpy().tolist()), (3210, [-1, 0, 1, 2, 0, 1, 1, 0, 0]))
+
     def test_ndrange_without_axes_is_one_index(self):
         x = rg.field(int, ())
 
@@ -430,6 +446,22 @@ class Loops(Language):
         self.assertAlmostEqual(y[None], python(values), places=12)
         steps = np.eye(30) * 1e-6
         np.testing.assert_allclose(x.grad.to_numpy(), [(python(values + d) - python(values - d)) / 2e-6 for d in steps], atol=1e-7)
+
+        S = rg.types.struct(a=float, v=rg.math.vec3)
+
+        @rg.func
+        def put(s: rg.template(), i, a):
+            s.v[i] = a
+
+        @rg.kernel
+        def members() -> float:
+            s = S(a=0.5, v=[1, 2, 3])
+            for i in range(3):
+                s.v[i] = i * i
+            for i in range(3):
+                put(s, i, s.v[i] + s.v.x + 1)
+            return s.v.x * 100 + s.v.y * 10 + s.v.z
+        self.assertEqual(members(), 100 + 30 + 6)
 
         @rg.kernel
         def mixed():

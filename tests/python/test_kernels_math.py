@@ -297,6 +297,12 @@ class Functions(unittest.TestCase):
         self.assertEqual((tm.pi, tm.e, tm.inf), (math.pi, math.e, math.inf))
         self.assertTrue(math.isnan(tm.nan))
 
+    def test_inner_products_are_of_vectors(self):
+        self.assertEqual(rg.Vector([1.0, 2.0]).dot([3.0, 4.0]), 11)
+        for other in (3.0, [1.0, 2.0, 3.0]):
+            with self.assertRaises(rg.TypeError_):
+                rg.Vector([1.0, 2.0]).dot(other)
+
     def test_types_of_small_vectors_follow_init(self):
         rg.init(default_fp=rg.f64, default_ip=rg.i64)
         self.assertEqual([t.scalar for t in (tm.vec2, tm.mat3, tm.ivec4, tm.uvec2)], [rg.f64, rg.f64, rg.i64, rg.u32])

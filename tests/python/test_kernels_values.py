@@ -578,6 +578,11 @@ class Messages(Language):
             print(f"{x:d}")
         self.refused(wrong, 1.0, error=rg.TypeError_, says="'d' is not one of floats")
 
+        @rg.kernel
+        def whole(x: rg.types.ndarray()):
+            print(x)
+        self.refused(whole, np.zeros(2), error=rg.TypeError_, says="a kernel prints elements of arrays", line="print(x)")
+
     def failure(self, kernel, *args):
         with self.assertRaises(AssertionError) as caught:
             kernel(*args)

@@ -67,7 +67,7 @@ class Field(Data):
         if not self.placed:
             if self.primal is not None:
                 which, called = ("grad", "Gradient") if self.plane == ADJOINT else ("dual", "Tangent")
-                raise RuntimeError_(f"{called} {self.name or which} has not been placed, check whether `needs_{which}=True`, or place it "
+                raise RuntimeError_(f"{called} {self.primal.name or self.primal.kind}.{which} has not been placed, check whether `needs_{which}=True`, or place it "
                                     f"with `root.lazy_{which}()`")
             raise RuntimeError_(f"{self.called} declared at {self.declared} has not been placed: give it a shape, or place it under `root`")
         super()._allocate()

@@ -80,14 +80,9 @@ def bound(x: Any) -> Any:
 
 
 def index_type(*bounds: Any) -> dtypes.DType:
-    """The type of an index between bounds: i32, or what the bounds need."""
-    t = dtypes.i32
-    for x in bounds:
-        if isinstance(x, Expr):
-            t = dtypes.promote(t, x.dtype)
-        elif not dtypes.i32.least() <= x <= dtypes.i32.most():
-            t = dtypes.promote(t, dtypes.i64)
-    return t
+    """The type of an index between bounds: i32, or i64 if a bound may need it. It has a sign: `i - 1` of the first index is -1."""
+    needs = any(x.dtype is not dtypes.i32 if isinstance(x, Expr) else not dtypes.i32.least() <= x <= dtypes.i32.most() for x in bounds)
+    return dtypes.i64 if needs else dtypes.i32
 
 
 def grouped(x: Any) -> Grouped:

@@ -292,6 +292,9 @@ class Matrix(Operators):
 
     def dot(self, other: Any) -> Any:
         """The inner product."""
+        other = _fit(other)
+        if not isinstance(other, Matrix):
+            raise TypeError_(f"the inner product of a vector is with a vector, not with {e.describe(other)}")
         return (self * other).sum()
 
     def cross(self, other: Any) -> Any:

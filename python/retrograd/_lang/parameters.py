@@ -133,6 +133,9 @@ class MatrixParameter(Parameter):
         shape = value.shape if isinstance(value, Matrix) else np.shape(value)
         if shape != self.type.shape:
             raise RuntimeTypeError(f"argument '{self.name}' is a {self.type}, and cannot take a value of shape {shape}")
+        kind = np.asarray(value).dtype.kind
+        if kind not in ("biuf" if self.type.scalar.is_float else "biu"):
+            raise RuntimeTypeError(f"argument '{self.name}' is a {self.type}, and cannot take {'floats' if kind == 'f' else repr(value)}")
         return None
 
     def declare(self, build: Build, at: At, value: Any) -> Any:

@@ -20,10 +20,15 @@ SET = "set"
 
 
 class Change:
-    """A statement or call that changes a variable, or (`part`) an entry or member of it. `value`: what a name is set to. `base`: the node of its name."""
+    """A statement or call that changes a variable, or a part of it. `value`: what a name is set to. `base`: the node of its name. `target`: that of
+    what is changed."""
 
-    def __init__(self, base: ast.Name, way: str, node: Any, part: bool, value: ast.expr | None = None) -> None:
-        self.base, self.way, self.node, self.part, self.value = base, way, node, part, value
+    def __init__(self, base: ast.Name, way: str, node: Any, target: ast.expr, value: ast.expr | None = None) -> None:
+        self.base, self.way, self.node, self.target, self.value = base, way, node, target, value
+
+    def is_of_entry(self, place: Place) -> bool:
+        """Whether it changes an entry of a vector, where the name means this place."""
+        return isinstance(place, LocalMatrix) and self.target is not self.base or any(isinstance(n, ast.Subscript) for n in ast.walk(self.target))
 
 
 class Shared:
@@ -102,9 +107,9 @@ def _by_reference(names: Mapping[str, Any], call: ast.Call, seen: tuple[Any, ...
         if base is None or not own:
             continue
         for c in own:
-            yield Change(base, c.way, call, c.part or base is not node)
+            yield Change(base, c.way, call, c.target if node is base else node)
         if any(n.id == name and id(n) not in bases for s in body for n in ast.walk(s) if isinstance(n, ast.Name)):
-            yield Change(base, "read", call, False)
+            yield Change(base, "read", call, base)
 
 
 def changes(names: Mapping[str, Any], body: list[ast.stmt], seen: tuple[Any, ...] = ()) -> Iterator[Change]:
@@ -116,18 +121,18 @@ def changes(names: Mapping[str, Any], body: list[ast.stmt], seen: tuple[Any, ...
             for target in (t for whole in node.targets for t in _parts(whole)):
                 base = _base(target)
                 if base is not None:
-                    yield Change(base, SET, node, base is not target, node.value if base is target and target in node.targets else None)
+                    yield Change(base, SET, node, target, node.value if base is target and target in node.targets else None)
         elif isinstance(node, ast.AugAssign):
             base = _base(node.target)
             if base is not None:
-                yield Change(base, OPERATORS.get(type(node.op), SET), node, base is not node.target)
+                yield Change(base, OPERATORS.get(type(node.op), SET), node, node.target)
         elif isinstance(node, ast.NamedExpr):
-            yield Change(node.target, SET, node, False)
+            yield Change(node.target, SET, node, node.target)
         elif isinstance(node, ast.Call):
             way = str(getattr(_called(names, node.func), "__name__", getattr(node.func, "attr", "")))
             base = _base(node.args[0]) if node.args else None
             if way.startswith("atomic_") and base is not None:
-                yield Change(base, way[7:] if id(node) in unused else "read", node, base is not node.args[0])
+                yield Change(base, way[7:] if id(node) in unused else "read", node, node.args[0])
             else:
                 yield from _by_reference(names, node, seen)
 
@@ -148,7 +153,7 @@ class Race(SyntaxError_):
 def _race(name: str, node: Any, place: Any, all_of: list[Change]) -> Race:
     race = Race(_message(name))
     race.node = node
-    race.of_entries = isinstance(place, LocalMatrix) and any(c.part for c in all_of)
+    race.of_entries = any(c.is_of_entry(place) for c in all_of)
     return race
 
 

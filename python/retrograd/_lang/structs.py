@@ -77,7 +77,7 @@ class StructType:
         self.members, self.methods, self.name = dict(members), dict(methods or {}), name
 
     def __repr__(self) -> str:
-        return f"{self.name}({', '.join(f'{k}={v}' for k, v in self.members.items())})"
+        return f"{self.name}({', '.join(f'{k}={dtypes.shown(v)}' for k, v in self.members.items())})"
 
     def __eq__(self, other: Any) -> bool:
         return isinstance(other, StructType) and (list(self.members.items()), self.methods) == (list(other.members.items()), other.methods)

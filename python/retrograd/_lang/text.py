@@ -121,6 +121,11 @@ def _format(value: Any, spec: str, values: list[int]) -> str:
 
 def _known(value: Any, spec: str, match: re.Match[str] | None) -> str:
     """A value that is known when the kernel is compiled, in Python's formats; what only C has means the same as for values of run time."""
+    from .arguments import Buffer
+    from .data import Data
+
+    if isinstance(value, (Buffer, Data)):
+        raise TypeError_("a kernel prints elements of arrays: Python prints whole ones")
     if isinstance(value, bool) and not spec:
         return str(int(value))
     if match is not None and isinstance(value, int) and match["letter"] in ("", "d", "i", "u") and (match["letter"] in ("i", "u") or match["precision"]):
