@@ -57,7 +57,7 @@ typedef struct object {
     bool shared;   /* made at kernel level: every thread sees it */
     bool allocated; /* by malloc or calloc */
     bool team;     /* made in a parallel region: each of its threads has one */
-    bool rows;     /* each thread has one: the last axes are those of the threads */
+    const node *rows; /* a directive whose threads have one each: the last axes are theirs; NULL: there is one */
     bool read_only; /* an array of the kernel in a function whose derivative is taken */
     loop_updates updated;
     uint32_t nleaves;
@@ -178,6 +178,12 @@ typedef struct threads {
     rg_value at[RG_MAX_RANK];
 } threads;
 
+/* memory of a region's thread that calloc gave, and that one loop uses (scratch.c) */
+typedef struct cleared {
+    place memory;
+    const node *call;
+} cleared;
+
 typedef struct gen {
     unit *unit;
     struct project *project;
@@ -188,6 +194,7 @@ typedef struct gen {
     bool in_thread;   /* inside a parallel loop */
     uint32_t loop;    /* the number of that */
     threads thread;   /* its numbers there, from 0 on */
+    list(cleared) cleared;
     bool atomic_read; /* inside an `omp atomic read` */
     bool dead;        /* what follows in this block is never reached: a test that is known jumped over it */
     rg_place at;      /* what is generated now: errors without a place are there */

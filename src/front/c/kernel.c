@@ -17,7 +17,8 @@ typedef struct hoisting {
     const call_path *path;
     const loop_around *loops;
     uint32_t parallel; /* loops of a directive that are still to come */
-    sized_at threads; /* of the parallel loop around: where its memory is */
+    sized_at threads; /* of the parallel loop around: whose memory it is */
+    const node *region; /* the body of the parallel region around, outside of its loops; NULL: there is none */
     const char *name; /* of the variable that what is looked at is assigned to; NULL: none */
     const ctype *cast, *wanted; /* what a pointer to void becomes here, and where the function is called; NULL: not known */
     const node *freed; /* a call whose memory ends with the turn of the loop around; NULL: none */
@@ -63,16 +64,28 @@ without_casts(const node *n)
     return n;
 }
 
+/* Whose it is: what one loop of a region uses is its threads'. */
+static sized_at
+memory_of(const hoisting *h, const decl *d)
+{
+    const node *loop = h->region ? fc_scratch_loop(h->region, d) : NULL;
+    return loop ? (sized_at){.loops = loop, .loops_at = {h->g, h->path, h->loops}} : h->threads;
+}
+
 /* what has a size that the run knows, on this way of calls */
 static void
 hoist_sized(const hoisting *h, const node *n)
 {
     if (!h->path)
         return;
-    sized_at at = h->threads;
-    at.at = (known_at){h->g, h->path, h->loops};
-    for (uint32_t i = 0; n->kind == S_DECL && i < n->count; i++)
+    known_at here = {h->g, h->path, h->loops};
+    for (uint32_t i = 0; n->kind == S_DECL && i < n->count; i++) {
+        sized_at at = memory_of(h, n->list[i]->decl);
+        at.at = here;
         fc_sized_declaration(&at, n->list[i]->decl);
+    }
+    sized_at at = h->threads;
+    at.at = here;
     const node *call = n->kind == E_CALL ? fc_allocation(n) : NULL;
     const ctype *elem = h->cast ? h->cast : h->wanted;
     if (call && elem && (!h->in_loop || call == h->freed))
@@ -118,6 +131,7 @@ enter_threads(hoisting *h, const node *n)
         return;
     h->in_thread = true;
     h->in_loop = false;
+    h->region = NULL;
     h->parallel = n->directive->collapse;
     h->threads = (sized_at){.loops = n, .loops_at = {h->g, h->path, h->loops}};
 }
@@ -145,6 +159,8 @@ hoist_tree(hoisting h, const node *n)
                 fc_last_hoist(h.g, n);
             enter_threads(&h, n);
         }
+        if (n->kind == S_OMP && n->directive->kind == OMP_PARALLEL && !h.in_thread)
+            h.region = n->kid[0];
         bool function = n->kind == E_CALL || (n->kind == E_REF && n->decl->kind == DECL_FUNCTION);
         h.g->numbers |= fc_is_number_call(n);
         if (function && n->decl && n->decl->body)
@@ -171,12 +187,16 @@ hoist_tree(hoisting h, const node *n)
             inner.name = n->list[i]->decl->name;
             inner.freed = freed_in_turn(&h, n->list[i]->decl);
             inner.freed = inner.freed ? inner.freed : h.freed;
+            inner.threads = memory_of(&h, n->list[i]->decl);
             hoist_tree(inner, n->list[i]->decl->init);
         }
         if (n->kind != E_CAST)
             h.name = n->kind == E_ASSIGN && n->kid[0]->kind == E_REF ? n->kid[0]->decl->name : NULL;
+        hoisting inner = h;
+        if (h.name)
+            inner.threads = memory_of(&h, n->kid[0]->decl);
         for (size_t i = 1; i < 4; i++)
-            hoist_tree(h, n->kid[i]);
+            hoist_tree(inner, n->kid[i]);
         for (uint32_t i = 0; i < n->count; i++)
             hoist_tree(h, n->list[i]);
         if (n->kind == E_LITERAL)
@@ -195,6 +215,7 @@ hoist_function(const hoisting *from, decl *fn, const node *call)
     hoisting h = *from;
     h.fn = fn;
     h.path = NULL;
+    h.region = NULL;
     h.name = NULL;
     h.cast = h.wanted = NULL;
     h.freed = call && call == from->freed ? returned_by(fn) : NULL;

@@ -211,8 +211,7 @@ fc_object_sized(gen *g, const char *name, ctype *t, uint32_t outer, const rg_val
         l->value = named_temp(g, l, l->rank + rows, all);
         l->value->def->own = rows > 0;
     }
-    o->rows = rows > 0;
-    o->shared &= !o->rows;
+    o->shared &= !rows;
     fc_slots_stored(g, o, outer, extent);
     return o;
 }

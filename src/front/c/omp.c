@@ -145,6 +145,7 @@ parallel_for(gen *g, const node *n, const omp *d)
     number_threads(g, &t, index);
     fc_make_private(g, d, t.body, false, &undo);
     bind_counters(g, &t, index, &undo);
+    fc_scratch_clear(g, n);
     rg_label on_break = g->on_break, on_continue = g->on_continue;
     g->on_break = g->on_continue = 0;
     g->frame->in_thread = true;

@@ -80,4 +80,12 @@ bool fc_is_only_updated(const node *body, const decl *d, rg_rmw *op);
 /* The directive of a region's loop with what follows for the variables of the region's thread; NULL after errors. */
 const omp *fc_team_loop(gen *g, const node *n, const omp *d);
 
+/* -- scratch.c
+ * ---------------------------------------------------------------------------------------- */
+/* The loop that uses memory which a region declares, if nothing else there does; NULL: there is no such loop. */
+const node *fc_scratch_loop(const node *region, const decl *d);
+/* what calloc gave for it: each thread of the loop begins with zeros */
+void fc_scratch_cleared(gen *g, const place *p, const node *call);
+void fc_scratch_clear(gen *g, const node *loop);
+
 #endif

@@ -1,5 +1,6 @@
 /* Pointer expressions: null pointers, casts, sums, choices, comparisons.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "front/c/omp.h"
 #include "front/c/pointer.h"
 
 /* -- null
@@ -56,7 +57,9 @@ allocated_place(gen *g, const node *n, place *out)
     if (!o || !fc_same_elements(n->type->elem, o->type))
         return false;
     *out = (place){.object = o, .type = o->type, .n = 1};
-    if (fc_clears(call))
+    if (fc_clears(call) && o->rows && !g->in_thread)
+        fc_scratch_cleared(g, out, call);
+    else if (fc_clears(call))
         fc_clear(g, out, call);
     return true;
 }

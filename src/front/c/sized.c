@@ -180,7 +180,11 @@ fc_sized_declaration(const sized_at *s, const decl *d)
             return;
         extent[axis] = at_least_zero(g, fc_convert(g, RG_I64, extent[axis]));
     }
-    keep(g, s->at.path, d, fc_object_sized(g, d->name, d->type, 0, extent, &each));
+    object *o = fc_object_sized(g, d->name, d->type, 0, extent, &each);
+    if (!o)
+        return;
+    o->rows = s->loops;
+    keep(g, s->at.path, d, o);
 }
 
 /* bytes, as the product that calloc makes of its arguments */
@@ -213,6 +217,7 @@ fc_sized_allocation(const sized_at *s, const node *call, ctype *elem, const char
     if (!o)
         return;
     o->allocated = true;
+    o->rows = s->loops;
     keep(g, s->at.path, call, o);
 }
 

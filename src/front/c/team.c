@@ -310,8 +310,11 @@ see_variable(team_loop *t, decl *d)
     if (!fc_is_threads_own(g, d) || fc_is_declared_in(t->body, d) || is_counter(t, d) || fc_name_of(&of->privates, d) ||
         fc_name_of(&of->reductions, d) || fc_name_of(&of->lasts, d) || !fc_may_be_written(body, d))
         return;
-    if (d->type->kind == TYPE_ARRAY)
-        return; /* what is not an update is refused where it stands */
+    if (d->type->kind == TYPE_ARRAY) { /* what is not an update is refused where it stands */
+        if (!fc_has_open_length(d->type) && fc_scratch_loop(around, d) == t->loop)
+            fc_add_name(g, &t->directive->privates, (omp_name){.name = d->name});
+        return;
+    }
     bool simple = d->type->kind == TYPE_SCALAR || d->type->kind == TYPE_POINTER;
     if (simple && !fc_node_walk(body, is_not_address, d))
         simple = false;
