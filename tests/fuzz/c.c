@@ -54,8 +54,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     diag_list diags = {.text.in = scratch};
     front_c_names names;
     const char *options[] = {"-nostdinc"};
-    front_c_source source = {
-        .path = "fuzz.c", .text = {arena_str(scratch, (rg_str){(const char *)data, size}), size}, .option_count = 1, .options = options};
+    const char *text = arena_str(scratch, (rg_str){(const char *)data, size});
+    const char *path = strstr(text, "extern \"C\"") ? "fuzz.cpp" : "fuzz.c";
+    front_c_source source = {.path = path, .text = {text, size}, .option_count = 1, .options = options};
     /* parsing takes longer than all the rest: once is enough for most */
     if (size % 8 || front_c_list(&source, &names, &diags)) {
         ir_module *m = front_c_compile(&source, &diags);

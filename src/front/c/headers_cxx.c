@@ -60,6 +60,15 @@ static const char utility_h[] =
     "{ return static_cast<typename __rg_plain<T>::type &&>(v); }\n"
     "}\n";
 
+static const char array_h[] =
+    "#pragma once\nnamespace std {\n"
+    "template <class T, __SIZE_TYPE__ N> struct array { T elements[N]; typedef T value_type;\n"
+    "T &operator[](__SIZE_TYPE__ i) { return elements[i]; } const T &operator[](__SIZE_TYPE__ i) const { return elements[i]; }\n"
+    "T *data() { return elements; } const T *data() const { return elements; }\n"
+    "constexpr __SIZE_TYPE__ size() const { return N; }\n"
+    "void fill(const T &v) { for (__SIZE_TYPE__ i = 0; i < N; i++) elements[i] = v; } };\n"
+    "}\n";
+
 static const char limits_h[] =
     "#pragma once\nnamespace std {\n"
     "template <class T> struct numeric_limits;\n"
@@ -94,9 +103,10 @@ static const char climits_h[] = "#include <limits.h>\n";
         FRONT_HEADER_DIR "/" name, name, text, sizeof(text) - 1, alone                                                 \
     }
 const front_header front_cxx_headers[] = {
-    HEADER("cmath", cmath_h, true),       HEADER("algorithm", algorithm_h, true), HEADER("utility", utility_h, true),
-    HEADER("limits", limits_h, true),     HEADER("cassert", cassert_h, true),     HEADER("cfloat", cfloat_h, true),
-    HEADER("climits", climits_h, false),  HEADER("cstddef", cstddef_h, false),    HEADER("cstdint", cstdint_h, false),
-    HEADER("cstdlib", cstdlib_h, false),  HEADER("cstring", cstring_h, false),    HEADER("cstdio", cstdio_h, false),
+    HEADER("algorithm", algorithm_h, true), HEADER("array", array_h, true),      HEADER("cassert", cassert_h, true),
+    HEADER("cfloat", cfloat_h, true),       HEADER("climits", climits_h, false), HEADER("cmath", cmath_h, true),
+    HEADER("cstddef", cstddef_h, false),    HEADER("cstdint", cstdint_h, false), HEADER("cstdio", cstdio_h, false),
+    HEADER("cstdlib", cstdlib_h, false),    HEADER("cstring", cstring_h, false), HEADER("limits", limits_h, true),
+    HEADER("utility", utility_h, true),
 };
 const size_t front_cxx_header_count = countof(front_cxx_headers);

@@ -39,8 +39,14 @@ typedef struct rebound {
 
 typedef list(rebound) rebounds;
 
-/* What is bound anew, and bound to what was before. */
+/* What is bound anew, and bound to what was before. A reference of C++ is bound to the object's part that it referred to. */
 void fc_rebind(gen *g, decl *d, object *to, rebounds *undo);
+/* ... to a variable of the construct's own */
+void fc_bind_own(gen *g, decl *d, rebounds *undo);
+/* Where a variable is, or what a reference refers to. Without an object: it is not known. */
+place fc_storage(const decl *d);
+/* Its type, or that of what it refers to. */
+const ctype *fc_storage_type(const decl *d);
 void fc_restore(rebounds *undo);
 /* The variable that a clause names, if the body mentions it; NULL: it does not. */
 decl *fc_named_in(const node *body, const char *name);

@@ -138,11 +138,44 @@ fc_with_copies(gen *g, const node *n)
 
 /* -- copies
  * ---------------------------------------------------------------------------------------- */
+const ctype *
+fc_storage_type(const decl *d)
+{
+    return d->reference ? d->type->elem : d->type;
+}
+
+place
+fc_storage(const decl *d)
+{
+    if (d->reference)
+        return d->pointer && d->pointer->fixed ? d->pointer->at : (place){0};
+    return d->object ? fc_place_of(d->object) : (place){0};
+}
+
+static void
+bind_variable(gen *g, decl *d, place at, rebounds *undo)
+{
+    list_push(g->arena, undo, ((rebound){d, d->object, d->pointer, d->numbered}));
+    if (!d->reference) {
+        d->object = at.object;
+        return;
+    }
+    d->pointer = arena_one(g->arena, pointer_var);
+    *d->pointer = (pointer_var){.name = d->name, .fixed = true, .at = at};
+}
+
 void
 fc_rebind(gen *g, decl *d, object *to, rebounds *undo)
 {
-    list_push(g->arena, undo, ((rebound){d, d->object, d->pointer, d->numbered}));
-    d->object = to;
+    place at = fc_storage(d);
+    at.object = to;
+    bind_variable(g, d, at, undo);
+}
+
+void
+fc_bind_own(gen *g, decl *d, rebounds *undo)
+{
+    bind_variable(g, d, fc_place_of(fc_object_local(g, d->name, (ctype *)fc_storage_type(d))), undo);
 }
 
 void
@@ -163,18 +196,19 @@ make_private(gen *g, const omp_name *name, const node *body, rebounds *undo)
     front_error error;
     if (!v || fc_variable_problem(v->type, &error))
         return;
-    object *outer = v->object;
-    fc_rebind(g, v, NULL, undo);
-    v->numbered &= name->first;
-    if (v->type->kind == TYPE_POINTER) {
+    place from = fc_storage(v);
+    if (v->type->kind == TYPE_POINTER && !v->reference) {
+        fc_rebind(g, v, NULL, undo);
+        v->numbered &= name->first;
         bool first = name->first && v->pointer;
         place to = first ? fc_pointer_read(g, v, body) : (place){0};
         fc_pointer_private(g, v, body, first ? &to : NULL);
         return;
     }
-    v->object = fc_object_local(g, v->name, v->type);
-    if (name->first && outer) {
-        place from = fc_place_of(outer), to = fc_place_of(v->object);
+    fc_bind_own(g, v, undo);
+    v->numbered &= name->first;
+    if (name->first && from.object) {
+        place to = fc_storage(v);
         value copy = fc_load(g, &from);
         fc_store(g, &to, &copy, body);
     }

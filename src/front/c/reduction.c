@@ -29,11 +29,28 @@ sum_of(shared_sums *all, const decl *d)
     return NULL;
 }
 
+/* A scalar that the builder has as a variable. */
+static bool
+is_scalar_variable(const decl *d)
+{
+    place p = fc_storage(d);
+    return fc_storage_type(d)->kind == TYPE_SCALAR && p.object && p.object->kind == OBJECT_LOCAL && !p.object->leaves[p.leaf].rank;
+}
+
 static bool
 is_shared_scalar(const decl *d)
 {
-    return d && d->object && d->object->kind == OBJECT_LOCAL && d->object->shared &&
-           d->type->kind == TYPE_SCALAR;
+    return is_scalar_variable(d) && fc_storage(d).object->shared;
+}
+
+/* The variable that the statement changes, by itself or by a reference to it; NULL: something else. */
+static decl *
+changed_variable(const atomic_form *f)
+{
+    const node *n = f->target;
+    if (n->kind == E_DEREF && n->kid[0]->kind == E_REF && n->kid[0]->decl->reference)
+        n = n->kid[0];
+    return n->kind == E_REF ? n->decl : NULL;
 }
 
 static bool
@@ -46,7 +63,7 @@ is_atomic(const node *n)
 static bool
 is_atomic_sum(const node *n, atomic_form *f)
 {
-    return is_atomic(n) && fc_atomic_form_read(n, f) && !f->capture && !f->result && f->target->kind == E_REF &&
+    return is_atomic(n) && fc_atomic_form_read(n, f) && !f->capture && !f->result && changed_variable(f) &&
            f->op <= RG_RMW_XOR;
 }
 
@@ -55,11 +72,11 @@ see_atomic(const node *n, void *user)
 {
     atomic_form f;
     shared_sums *all = user;
-    if (!is_atomic_sum(n, &f) || !is_shared_scalar(f.target->decl))
+    if (!is_atomic_sum(n, &f) || !is_shared_scalar(changed_variable(&f)))
         return true;
-    shared_sum *s = sum_of(all, f.target->decl);
+    shared_sum *s = sum_of(all, changed_variable(&f));
     if (!s)
-        list_push(all->arena, &all->found, ((shared_sum){f.target->decl, f.op, false}));
+        list_push(all->arena, &all->found, ((shared_sum){changed_variable(&f), f.op, false}));
     else if (s->op != f.op)
         s->other_use = true;
     return true;
@@ -85,7 +102,7 @@ count_atomic(const node *n, void *user)
 {
     mention_count *m = user;
     atomic_form f;
-    if (!is_atomic(n) || !fc_atomic_form_read(n, &f) || f.target->kind != E_REF || f.target->decl != m->variable)
+    if (!is_atomic(n) || !fc_atomic_form_read(n, &f) || changed_variable(&f) != m->variable)
         return true;
     mention_count inner = {.variable = m->variable};
     fc_node_walk(n->kid[0], count_mention, &inner);
@@ -111,8 +128,9 @@ static void
 reduce(gen *g, decl *v, rg_rmw op, rebounds *undo)
 {
     object *own = arena_one(g->arena, object);
-    rg_build_reduce(g->b, v->object->leaves[0].var, op);
-    *own = *v->object;
+    place p = fc_storage(v);
+    rg_build_reduce(g->b, p.object->leaves[p.leaf].var, op);
+    *own = *p.object;
     own->shared = false;
     fc_rebind(g, v, own, undo);
 }
@@ -165,12 +183,6 @@ fc_is_shared_atomic(const decl *fn, const decl *d)
 
 /* -- clauses
  * --------------------------------------------------------------------------------------------- */
-static bool
-is_scalar_variable(const decl *v)
-{
-    return v->object && v->type->kind == TYPE_SCALAR && v->object->kind == OBJECT_LOCAL;
-}
-
 /* && and || combine truth values, which are 0 and 1: so are the variable before the loop and what an iteration ends with. */
 static void
 make_truth(gen *g, const omp *d, const node *body)
@@ -179,9 +191,9 @@ make_truth(gen *g, const omp *d, const node *body)
         decl *v = fc_named_in(body, d->reductions.at[i].name);
         if (!v || !d->reductions.at[i].logical || !is_scalar_variable(v))
             continue;
-        place p = fc_place_of(v->object);
+        place p = fc_storage(v);
         rg_value truth = fc_convert(g, RG_BOOL, fc_load_leaf(g, &p, 0));
-        fc_store_leaf(g, &p, 0, fc_convert(g, v->type->dtype, truth));
+        fc_store_leaf(g, &p, 0, fc_convert(g, p.type->dtype, truth));
     }
 }
 
@@ -214,9 +226,9 @@ fc_make_partials(gen *g, const omp *d, const node *body, rebounds *undo)
         rg_rmw op;
         if (!v || !is_scalar_variable(v) || (fc_is_only_updated(body, v, &op) && op == r->op && !r->logical))
             continue;
-        fc_rebind(g, v, fc_object_local(g, v->name, v->type), undo);
-        place p = fc_place_of(v->object);
-        fc_store_leaf(g, &p, 0, neutral_value(g, v->type->dtype, r->op));
+        fc_bind_own(g, v, undo);
+        place p = fc_storage(v);
+        fc_store_leaf(g, &p, 0, neutral_value(g, p.type->dtype, r->op));
     }
 }
 
@@ -225,16 +237,17 @@ fc_combine_partials(gen *g, const omp *d, const node *body, const rebounds *undo
 {
     for (size_t i = 0; i < undo->n; i++) {
         const decl *v = undo->at[i].variable;
+        const decl before = {.reference = v->reference, .object = undo->at[i].object, .pointer = undo->at[i].pointer};
         const omp_name *r = fc_name_of(&d->reductions, v);
         if (!r)
             continue;
-        place own = fc_place_of(v->object), to = fc_place_of(undo->at[i].object);
+        place own = fc_storage(v), to = fc_storage(&before);
         rg_value x = fc_load_leaf(g, &to, 0), y = fc_load_leaf(g, &own, 0);
         if (r->logical) {
             x = fc_convert(g, RG_BOOL, x);
             y = fc_convert(g, RG_BOOL, y);
         }
-        fc_store_scalar(g, &to, fc_convert(g, v->type->dtype, fc_combine(g, r->op, x, y)), body);
+        fc_store_scalar(g, &to, fc_convert(g, to.type->dtype, fc_combine(g, r->op, x, y)), body);
     }
 }
 
@@ -253,8 +266,8 @@ static void
 refuse(gen *g, const omp *d, decl *v, rebounds *undo)
 {
     fc_fail(g, ERR_OMP_REDUCTION, d->place, v->name);
-    if (v->type->kind == TYPE_SCALAR)
-        fc_rebind(g, v, fc_object_local(g, v->name, v->type), undo);
+    if (fc_storage_type(v)->kind == TYPE_SCALAR)
+        fc_bind_own(g, v, undo);
 }
 
 void
@@ -265,8 +278,9 @@ fc_make_reductions(gen *g, const omp *d, const node *body, rebounds *undo)
         decl *v = fc_named_in(body, r->name);
         if (!v || (v->object && v->object->kind == OBJECT_VALUE && v->type->kind == TYPE_SCALAR))
             continue; /* never written: nothing to combine */
-        object *array = v->type->kind == TYPE_SCALAR ? NULL : reduced_array(g, v, body);
-        bool fits = array ? !r->logical : is_scalar_variable(v) && (!r->logical || !fc_is_float_dtype(v->type->dtype));
+        bool scalar = is_scalar_variable(v);
+        object *array = scalar || v->type->kind == TYPE_SCALAR ? NULL : reduced_array(g, v, body);
+        bool fits = array ? !r->logical : scalar && (!r->logical || !fc_is_float_dtype(fc_storage_type(v)->dtype));
         if (!fits)
             refuse(g, d, v, undo);
         else if (array)
