@@ -26,14 +26,16 @@ many(int n, ...)
     return n;
 }
 static float *
-either(float *a, int n)
+either(float *a, float *b, int n)
 {
+    if (n > 3)
+        return a + 1;
     if (n)
-        return a; // error: E0438
-    return a + 1;
+        return a;
+    return b; // error: E0438
 }
 void
-err_calls(int n, float x[n])
+err_calls(int n, float x[n], float y[n])
 {
     int (*f)(int) = n ? again : even; // error: E0412
     x[0] = f(3);
@@ -54,5 +56,5 @@ err_calls(int n, float x[n])
         float *p = malloc((int)x[i] * sizeof *p); // error: E0415
         free(x); // error: E0415
     }
-    x[0] = either(x, n)[0];
+    x[0] = either(x, y, n)[0];
 }

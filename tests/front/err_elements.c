@@ -14,11 +14,15 @@ err_elements(int n, struct two *s, struct list *l, void **any, double *x, double
 void
 elements(int n, struct two *s, struct list *l, double **rows, double *x, double *y)
 {
-    struct two many[2] = {{n, x}, {n, y}}, one = {n, x}, other = {n, y}, *which = &one; // error: E0489
+    struct two many[2] = {{n, x}, {n, y}}, one = {n, x}, other = {n, y}, *which = &one; // error: E0488
     double *large[100], *p;
     x[0] = l->next->v; // error: E0479
-    s->p = x; // error: E0488
-    rows[1] = x; // error: E0488
+    s->p = x;
+    x[0] = *s->p;
+    s->p = y; // error: E0462
+    rows[1] = rows[0];
+    x[1] = *rows[1];
+    rows[1] = x; // error: E0462
     large[0] = x;
     large[n] = y; // error: E0462
     x[1] = *p; // error: E0434

@@ -13,7 +13,7 @@ err_fields(int n, double x[n], double y[n], struct node a[n], struct open *o, st
     x[0] = a[0].flag; // error: E0427
     a[0].flag = 1; // said above
     x[0] = *a[0].p;
-    a[1].p = x; // error: E0488
+    a[1].p = x; // error: E0462
     x[0] = a[0].w; // error: E0448
     x[0] = a[0].u.i; // error: E0416
     x[0] = a[0].list[1]->v; // error: E0479

@@ -119,6 +119,10 @@ fc_function_body(gen *g, decl *fn, frame *f)
     if (fn->type->kind == TYPE_SCALAR || fn->type->kind == TYPE_STRUCT)
         f->result = fc_object_local(g, "result", fn->type);
     bool jumps = fc_function_jumps(fn);
+    if (jumps && fn->type->kind == TYPE_POINTER) {
+        f->result = fc_object_local(g, fn->name, fn->type);
+        f->result->pointers[0]->returned = true;
+    }
     if (jumps)
         f->exit = rg_build_block(g->b);
     if (f->outer)
@@ -141,12 +145,12 @@ inline_body(gen *g, decl *fn, const node *n)
     f.path = g->frame && g->frame->path ? fc_call_path(g, g->frame->path, fn, n) : NULL;
     fc_function_body(g, fn, &f);
     value v = {.type = n->type};
-    if (f.result) {
-        place p = fc_place_of(f.result);
+    place p = f.result ? fc_place_of(f.result) : (place){0};
+    if (f.result && n->type->kind != TYPE_POINTER) {
         v = fc_load(g, &p);
         v.type = n->type;
     } else if (n->type->kind == TYPE_POINTER) {
-        v.at = f.pointer_set ? f.pointer : fc_nowhere(g, n->type->elem);
+        v.at = !f.pointer_set ? fc_nowhere(g, n->type->elem) : f.result ? fc_slot_read(g, &p, n) : f.pointer;
         if (!fit_record(g, n->type, &v.at, n))
             v.at = fc_nowhere(g, n->type->elem);
     }

@@ -6,7 +6,7 @@
 
 struct census {
     map functions; /* looked at */
-    map mentioned, written, addressed, arrays, exchanged;
+    map mentioned, written, addressed, arrays, exchanged, assigned;
 };
 
 static uint64_t
@@ -87,6 +87,7 @@ mark_exchange(census *c, const node *n)
     int64_t first;
     if (to->kind != E_SUBSCRIPT && to->kind != E_DEREF)
         return;
+    mark(&c->assigned, text_key(3, to->type->elem->name));
     while (value && value->kind == E_CAST)
         value = value->kid[0];
     bool fills = n->kind == E_ASSIGN && to->kind == E_SUBSCRIPT &&
@@ -170,7 +171,7 @@ census *
 fc_census(arena *a, const node *tree)
 {
     census *c = arena_one(a, census);
-    c->functions.in = c->mentioned.in = c->written.in = c->addressed.in = c->arrays.in = c->exchanged.in = a;
+    c->functions.in = c->mentioned.in = c->written.in = c->addressed.in = c->arrays.in = c->exchanged.in = c->assigned.in = a;
     fc_node_walk(tree, look_at_node, c);
     return c;
 }
@@ -191,6 +192,12 @@ bool
 fc_is_addressed(const census *c, const record *r, uint32_t number)
 {
     return map_get(&c->addressed, field_key(r, number)) != NULL;
+}
+
+bool
+fc_are_assigned(const census *c, const ctype *elem)
+{
+    return map_get(&c->assigned, text_key(3, elem->name)) != NULL;
 }
 
 bool

@@ -117,6 +117,7 @@ typedef struct slot_target {
     place at;         /* without an object: not assigned so far */
     const node *init; /* of a constant: what it is initialised with, which is looked at when it is read */
     bool nulls, read; /* it was null somewhere; was read, so that what is known of it must stay */
+    bool initial;     /* the launch's array, which the kernel may replace before it reads the pointer */
 } slot_target;
 
 typedef struct slot {
@@ -125,6 +126,8 @@ typedef struct slot {
     slot_kind kind;
     bool shared, refused;
     bool unknown; /* a constant with too many elements to tell them apart */
+    bool assigned; /* a launch's: the kernel lets it point elsewhere */
+    bool returned; /* what a function returns */
     uint32_t rank;
     int64_t dim[MAX_AXES];
     uint32_t count; /* of targets: one for each element, or one for all */
@@ -152,8 +155,8 @@ typedef struct frame {
     decl *fn;
     const call_path *path;
     rg_label exit;  /* return leaves this; 0: the only return is the last statement */
-    object *result; /* NULL: void, or a pointer */
-    place pointer;  /* a returned pointer */
+    object *result; /* NULL: void, or a pointer that one return gives */
+    place pointer;  /* ... that pointer */
     bool pointer_set;
     bool in_thread; /* in a parallel loop of this function */
     const node *region; /* the parallel region around, in this function */
@@ -306,6 +309,8 @@ void fc_slots_new(gen *g, object *o, slot_kind kind, uint32_t outer, const int64
 /* ... with variables; extent: of the outer axes and those of the type, where the run knows them; else NULL */
 void fc_slots_stored(gen *g, object *o, uint32_t outer, const rg_value *extent);
 void fc_slots_of_value(gen *g, object *o, const place *pointers);
+/* A slot of the launch that the kernel assigns: to be stored from now on. extent: of its axes */
+void fc_slot_open(gen *g, slot *s, const rg_value *extent);
 /* p: the place of a pointer */
 place fc_slot_read(gen *g, const place *p, const node *n);
 /* to NULL: null; declared: where the object is */

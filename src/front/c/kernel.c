@@ -273,7 +273,7 @@ whole_kernel(gen *g, decl *fn)
     rg_build_kernel_begin(g->b, rg_str_of(fn->name));
     if (fn->variadic)
         fc_fail(g, ERR_VARARGS, fn->place, fn->name);
-    if (fn->type->kind != TYPE_VOID && fn->type->kind != TYPE_SCALAR) {
+    if (fn->type->kind != TYPE_VOID && fn->type->kind != TYPE_SCALAR && fn->type->kind != TYPE_POINTER) {
         fc_fail(g, ERR_RESULT_TYPE, fn->place, fn->type->name);
         fn = NULL;
     }

@@ -103,10 +103,11 @@ can_be_brought(const launch *l, const ctype *elem)
 }
 
 static void
-bring_slot(launch *l, slot *s, uint32_t outer)
+bring_slot(launch *l, slot *s, uint32_t outer, bool assigned)
 {
     gen *g = l->g;
     ctype *elem = s->type->elem;
+    s->assigned = assigned;
     bool array = fc_used_as_array(g->census, elem);
     if (!can_be_brought(l, elem))
         return; /* an error where it is read */
@@ -121,14 +122,15 @@ bring_slot(launch *l, slot *s, uint32_t outer)
     }
 }
 
-/* The pointers of a type under `outer` axes that the kernel mentions. */
+/* The pointers of a type under `outer` axes that the kernel mentions; holder: the struct that has it as field `number`. */
 static void
-bring_slots(launch *l, const object *o, const ctype *t, uint32_t outer, uint32_t *next)
+bring_slots(launch *l, const object *o, const ctype *t, uint32_t outer, uint32_t *next, const record *holder, uint32_t number)
 {
     while (t->kind == TYPE_ARRAY)
         t = t->elem;
     if (t->kind == TYPE_POINTER)
-        bring_slot(l, o->pointers[(*next)++], outer);
+        bring_slot(l, o->pointers[(*next)++], outer,
+                   holder ? fc_is_written(l->g->census, holder, number) : fc_are_assigned(l->g->census, t->elem));
     if (t->kind != TYPE_STRUCT)
         return;
     list_push(l->g->arena, &l->inside, t->rec);
@@ -142,7 +144,7 @@ bring_slots(launch *l, const object *o, const ctype *t, uint32_t outer, uint32_t
         if (of->kind == TYPE_POINTER && !fc_is_mentioned(l->g->census, t->rec, i))
             (*next)++;
         else
-            bring_slots(l, o, of, outer, next);
+            bring_slots(l, o, of, outer, next, t->rec, i);
     }
     (void)list_pop(&l->inside);
 }
@@ -172,7 +174,7 @@ bring_behind(launch *l, const char *name, ctype *elem, uint32_t outer, bool arra
                          t->kind == TYPE_STRUCT ? t->rec : NULL, record_axes);
     }
     fc_slots_new(g, o, SLOT_FIXED, rank, open);
-    bring_slots(l, o, elem, rank, &slots);
+    bring_slots(l, o, elem, rank, &slots, NULL, 0);
     return (place){.object = o, .type = elem, .n = rank};
 }
 
@@ -191,7 +193,7 @@ struct_or_scalar(launch *l)
     for (uint32_t i = next; i < o->nleaves; i++)
         bring_scalar(l, &o->leaves[i]);
     fc_slots_new(g, o, SLOT_FIXED, 0, NULL);
-    bring_slots(l, o, d->type, 0, &slots);
+    bring_slots(l, o, d->type, 0, &slots, NULL, 0);
     d->object = o;
 }
 
@@ -284,9 +286,22 @@ inner_extents(gen *g, const object *o, const decl *d)
     }
 }
 
-/* Whether a pointer of a struct is null. */
+/* Pointers that the kernel assigns are kept; what they are at first, the launch says. */
 static void
-find_nulls(gen *g, const object *o)
+open_slot(gen *g, slot *s)
+{
+    const object *o = s->target[0].at.object;
+    rg_value extent[MAX_AXES] = {0};
+    if (!o || (s->kind == SLOT_ROWS && !o->nleaves))
+        return; /* an error where it is assigned */
+    for (uint32_t i = 0; s->kind == SLOT_ROWS && i < s->rank; i++)
+        extent[i] = rg_build_extent(g->b, o->leaves[0].value, i);
+    fc_slot_open(g, s, extent);
+}
+
+/* Whether a pointer of a struct is null, and which ones move. */
+static void
+open_slots(gen *g, const object *o)
 {
     for (uint32_t i = 0; o->pointers && i < fc_type_pointers(o->type); i++) {
         slot *s = o->pointers[i];
@@ -296,6 +311,8 @@ find_nulls(gen *g, const object *o)
             if (first && first->rank && !first->held)
                 at->null = rg_build_2(g->b, RG_OP_EQ, rg_build_extent(g->b, first->value, 0), fc_int_value(g, RG_I64, 0));
         }
+        if (s->assigned)
+            open_slot(g, s);
     }
 }
 
@@ -326,9 +343,9 @@ fc_declare_parameters(gen *g, decl *fn)
     rg_build_shape_end(g->b);
     for (uint32_t i = 0; ok && i < fn->nparams; i++) {
         if (fn->params[i]->type->kind != TYPE_POINTER)
-            find_nulls(g, fn->params[i]->object);
+            open_slots(g, fn->params[i]->object);
         for (size_t k = 0; k < l[i].made.n; k++)
-            find_nulls(g, l[i].made.at[k]);
+            open_slots(g, l[i].made.at[k]);
     }
     return ok;
 }

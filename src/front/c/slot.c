@@ -106,6 +106,27 @@ keeper(gen *g, const slot *s, rg_dtype dtype, uint32_t outer, const rg_value *ex
     return fc_object_sized(g, s->name, keeper_type(g, dtype, 0, NULL), s->rank, all, NULL);
 }
 
+static void
+make_keepers(gen *g, slot *s, uint32_t given, const rg_value *extent)
+{
+    s->null = keeper(g, s, RG_BOOL, given, extent);
+    for (uint32_t k = 0; k < (s->rank ? countof(s->index) / 2 : countof(s->index)); k++)
+        s->index[k] = keeper(g, s, RG_I64, given, extent);
+}
+
+/* Element `number` below p of a slot. */
+static place
+element_of(gen *g, const slot *s, const place *p, uint64_t number)
+{
+    place e = *p;
+    for (uint32_t axis = s->rank; axis-- > p->n;) {
+        e.index[axis] = fc_int_value(g, RG_I32, (int64_t)(number % (uint64_t)s->dim[axis]));
+        number /= (uint64_t)s->dim[axis];
+    }
+    e.n = s->rank;
+    return e;
+}
+
 void
 fc_slots_stored(gen *g, object *o, uint32_t outer, const rg_value *extent)
 {
@@ -116,12 +137,33 @@ fc_slots_stored(gen *g, object *o, uint32_t outer, const rg_value *extent)
     uint32_t given = outer;
     for (const ctype *t = o->type; extent && t->kind == TYPE_ARRAY; t = t->elem)
         given++;
-    for (uint32_t i = 0; i < fc_type_pointers(o->type); i++) {
-        slot *s = o->pointers[i];
-        s->null = keeper(g, s, RG_BOOL, given, extent);
-        for (uint32_t k = 0; k < (s->rank ? countof(s->index) / 2 : countof(s->index)); k++)
-            s->index[k] = keeper(g, s, RG_I64, given, extent);
+    for (uint32_t i = 0; i < fc_type_pointers(o->type); i++)
+        make_keepers(g, o->pointers[i], given, extent);
+}
+
+static void keep(gen *g, object *o, const place *p, rg_value v);
+
+void
+fc_slot_open(gen *g, slot *s, const rg_value *extent)
+{
+    place all = {.n = s->rank};
+    bool rows = s->kind == SLOT_ROWS;
+    s->kind = SLOT_STORED;
+    make_keepers(g, s, s->rank, extent);
+    for (uint32_t k = 0; k < s->count; k++) {
+        s->target[k].initial = s->target[k].at.object != NULL;
+        s->target[k].nulls = s->target[k].at.null != NULL;
+        if (s->target[k].nulls && !rows) {
+            place e = element_of(g, s, &(place){0}, k);
+            keep(g, s->null, &e, s->target[k].at.null);
+        }
     }
+    for (uint32_t i = 0; rows && i < s->rank; i++)
+        rg_build_for(g->b, fc_int_value(g, RG_I64, 0), extent[i], 1, &all.index[i]);
+    for (uint32_t i = 0; rows && i < s->rank; i++)
+        keep(g, s->index[i], &all, all.index[i]);
+    for (uint32_t i = 0; rows && i < s->rank; i++)
+        rg_build_end(g->b);
 }
 
 void
@@ -380,6 +422,8 @@ same_target(slot_target *t, const place *to, bool declared)
 static bool
 takes(slot_target *t, const place *to, bool declared)
 {
+    if (t->initial && !t->read)
+        *t = (slot_target){0};
     bool ok = !to->null || t->nulls || !t->read;
     if (to->object->kind != OBJECT_NULL)
         ok = ok && same_target(t, to, declared);
@@ -415,7 +459,7 @@ fc_slot_assign(gen *g, const place *p, const place *to, const node *n, bool decl
     for (uint32_t i = k < 0 ? 0 : (uint32_t)k; ok && i < (k < 0 ? s->count : (uint32_t)k + 1); i++)
         ok = takes(&s->target[i], to, declared);
     if (!ok) {
-        fc_fail(g, s->kind == SLOT_STORED ? ERR_FIELD_CHOICE : ERR_LAUNCH_ASSIGNED, where, s->name);
+        fc_fail(g, s->returned ? ERR_POINTER_RETURN : ERR_FIELD_CHOICE, where, s->name);
         return;
     }
     keep(g, s->null, p, to->null ? to->null : rg_build_int(g->b, RG_BOOL, 0));
@@ -425,19 +469,6 @@ fc_slot_assign(gen *g, const place *p, const place *to, const node *n, bool decl
 
 /* -- structs as values
  * --------------------------------------------------------------------------- */
-/* Element `number` below p of a slot. */
-static place
-element_of(gen *g, const slot *s, const place *p, uint64_t number)
-{
-    place e = *p;
-    for (uint32_t axis = s->rank; axis-- > p->n;) {
-        e.index[axis] = fc_int_value(g, RG_I32, (int64_t)(number % (uint64_t)s->dim[axis]));
-        number /= (uint64_t)s->dim[axis];
-    }
-    e.n = s->rank;
-    return e;
-}
-
 /* How many elements of a slot a value holds: an array of pointers that is too large holds one for all. */
 static uint64_t
 elements_held(const slot *s, const place *p)

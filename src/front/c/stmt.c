@@ -61,17 +61,15 @@ fc_declare(gen *g, decl *d)
 
 /* -- return
  * ---------------------------------------------------------------------------------------- */
-/* What returns before the last statement may turn out to be never reached. */
 static void
 return_pointer(gen *g, const node *n)
 {
     frame *f = g->frame;
-    bool last = n == f->fn->body->list[f->fn->body->count - 1];
-    if ((f->exit && !last) || f->pointer_set) {
-        fc_fail(g, ERR_POINTER_RETURN, n->place);
-        return;
-    }
-    f->pointer = fc_pointer(g, n->kid[0]);
+    place to = fc_pointer(g, n->kid[0]), whole = f->result ? fc_place_of(f->result) : (place){0};
+    fc_at_node(g, n);
+    if (f->result)
+        fc_slot_assign(g, &whole, &to, n, true);
+    f->pointer = to;
     f->pointer_set = true;
 }
 
@@ -83,11 +81,9 @@ return_stmt(gen *g, const node *n)
         fc_fail(g, ERR_BREAK_PARALLEL, n->place, "return");
         return;
     }
-    if (f->fn->type->kind == TYPE_POINTER && n->kid[0]) {
+    if (f->fn->type->kind == TYPE_POINTER && n->kid[0] && f->outer) {
         return_pointer(g, n);
-        return;
-    }
-    if (n->kid[0] && f->result) {
+    } else if (n->kid[0] && f->result) {
         value v = fc_expr(g, n->kid[0]);
         place to = fc_place_of(f->result);
         fc_at_node(g, n);
