@@ -74,7 +74,7 @@ class Text:
     def emit_assert(self, builder: Any, condition: Expr) -> None:
         """Where the condition does not hold, end the thread with this message."""
         pattern, values = self.format()
-        text = re.sub("%[^%]*?[a-zA-Z]|%%", lambda c: "%" if c[0] == "%%" else "?", pattern)
+        text = re.sub("%[^%a-zA-Z]*(?:ll)?[a-zA-Z]|%%", lambda c: "%" if c[0] == "%%" else "?", pattern)
         if values:  # the queue puts what is printed so in place of the text
             builder.if_(unary("not", condition).value)
             builder.print_(f"\x02{text.replace('%', '%%')}\x03{pattern}\x04", *values)
