@@ -46,6 +46,10 @@ extern "C" void cxx_references(int n, const double *x, double *y, double *out)
         t += 1;
         s = t;
     }
+    double &either = n > 1 ? out[7] : out[6], &&copy = double(b);
+    either = 9;
+    copy += 1;
+    if (n > 3) { either += copy; }
     out[0] = a;
     out[1] = b;
     out[2] = s + larger(a, 3) + count(n) + table[1] + static_cast<int>(mode::fast);

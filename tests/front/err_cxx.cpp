@@ -9,6 +9,16 @@ struct made {
     double v;
     made(double x) : v(x) {}
 };
+struct guard {
+    double v;
+    ~guard() { v = 0; }
+};
+struct derived : made {
+    double w;
+};
+struct holder {
+    double v, &r;
+};
 class heavy {
     std::vector<double> values;
 };
@@ -50,6 +60,29 @@ err_cxx(int n, double *y)
     }
     if (n < 0)
         throw 1; // error: E0423
+}
+static void
+bump(double &v)
+{
+    v += 1;
+}
+void
+err_values(int n, double *y, const derived *d) // error: E0440
+{
+}
+void
+err_places(int n, double *y)
+{
+    double a = 1;
+    guard g; // error: E0420
+    holder h = {1, a};
+    h.r = 2; // error: E0420
+    bump(a = 2); // error: E0423
+    bump(a += 2); // error: E0423
+    if (double b = y[0]; b > 0) // error: E0424
+        y[0] = b;
+    while (int k = n) // error: E0424
+        n = k - 1;
 }
 void
 err_late(int n, double *y)

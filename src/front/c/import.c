@@ -93,7 +93,9 @@ import_field(unit *u, record *r, field *f, CXCursor c)
         f->name = ""; /* an anonymous struct or union, of which libclang says where it stands */
     f->type = fc_import_type(u, clang_getCursorType(c));
     f->offset = (uint32_t)(clang_Cursor_getOffsetOfField(c) / 8);
-    f->hidden = clang_Cursor_isBitField(c) ? ERR_BITFIELD : field_problem(f->type);
+    f->hidden = clang_Cursor_isBitField(c)                      ? ERR_BITFIELD
+                : fc_is_reference(clang_getCursorType(c)) ? ERR_TYPE
+                                                                : field_problem(f->type);
     if (f->hidden)
         return;
     r->leaves += fc_type_leaves(f->type);
@@ -118,6 +120,11 @@ import_record(unit *u, ctype *t, CXType canonical)
         t->kind = TYPE_BAD;
         t->name = "union";
         t->problem = ERR_UNION;
+        return;
+    }
+    if (u->cxx && fc_is_managed(u, plain)) {
+        t->kind = TYPE_BAD;
+        t->problem = ERR_TYPE;
         return;
     }
     t->kind = TYPE_STRUCT;

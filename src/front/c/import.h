@@ -129,9 +129,12 @@ bool fc_is_reference(CXType t);
 bool fc_is_by_value(CXCursor function, CXType type);
 node *fc_follow(unit *u, node *pointer, CXCursor c); /* what it points to */
 node *fc_refer(unit *u, node *n, CXCursor c);        /* a pointer to it */
+node *fc_as_value(unit *u, node *n, CXCursor c);     /* no place any more */
 node *fc_bind(unit *u, CXCursor value, CXType to, bool by_value);
 node *fc_literal(unit *u, node *value, ctype *type, CXCursor c); /* a variable without a name, of that value */
 decl *fc_self(unit *u, CXCursor method);
+bool fc_is_managed(unit *u, CXType record); /* has base classes, or copies, moves or destructors of its own */
+bool fc_has_first(unit *u, CXCursor c, const cursors *kids); /* an if, switch or while with an initialiser or a declaration */
 /* missing.c: what names stand for in maps, names of tags or others; the names in the text of all reached declarations,
  * and in that of the macros whose names these are. */
 uint64_t fc_name_key(bool tag, const char *name, size_t n);

@@ -18,6 +18,17 @@ is_mutable(CXType t)
     return leads && !clang_isConstQualifiedType(clang_getPointeeType(t));
 }
 
+static enum CXVisitorResult
+see_pointer(CXCursor c, CXClientData data)
+{
+    CXType t = clang_getCanonicalType(clang_getCursorType(c));
+    bool *holds = data;
+    if (t.kind == CXType_Record)
+        clang_Type_visitFields(t, see_pointer, data);
+    *holds |= t.kind == CXType_Pointer || fc_is_reference(t);
+    return CXVisit_Continue;
+}
+
 /* The function has no way to change, through another parameter, what this one refers to. */
 static bool
 is_apart(CXCursor function, CXType pointee)
@@ -25,6 +36,11 @@ is_apart(CXCursor function, CXType pointee)
     int n = clang_Cursor_getNumArguments(function);
     for (int i = 0; i < n; i++) {
         CXType other = clang_getCanonicalType(clang_getCursorType(clang_Cursor_getArgument(function, (unsigned)i)));
+        bool holds = false;
+        if (other.kind == CXType_Record)
+            clang_Type_visitFields(other, see_pointer, &holds);
+        if (holds)
+            return false;
         if (!is_mutable(other))
             continue;
         CXType to = clang_getUnqualifiedType(clang_getCanonicalType(clang_getPointeeType(other)));
@@ -70,6 +86,13 @@ fc_literal(unit *u, node *value, ctype *type, CXCursor c)
     return n;
 }
 
+static bool
+is_place(const node *n)
+{
+    return n->kind == E_REF || n->kind == E_SUBSCRIPT || n->kind == E_MEMBER || n->kind == E_LITERAL || n->kind == E_DEREF ||
+           (n->kind == E_COND && is_place(n->kid[1]) && is_place(n->kid[2]));
+}
+
 /* What a reference is bound to: a value gets a place of its own. */
 node *
 fc_refer(unit *u, node *n, CXCursor c)
@@ -78,8 +101,17 @@ fc_refer(unit *u, node *n, CXCursor c)
         return n;
     if (n->kind == E_DEREF)
         return n->kid[0];
-    bool place = n->kind == E_REF || n->kind == E_SUBSCRIPT || n->kind == E_MEMBER || n->kind == E_LITERAL;
-    if (!place)
+    if (n->kind == E_ASSIGN || n->kind == E_COMPOUND || (n->kind == E_INC && n->bits & INC_PREFIX))
+        return fc_node_bad(u, c, ERR_EXPRESSION, "a reference to what is assigned");
+    if (n->kind == E_COND && is_place(n)) {
+        node *chosen = fc_node_new(u, E_COND, c);
+        chosen->kid[0] = n->kid[0];
+        chosen->kid[1] = fc_refer(u, n->kid[1], c);
+        chosen->kid[2] = fc_refer(u, n->kid[2], c);
+        chosen->type = chosen->kid[1]->type;
+        return chosen;
+    }
+    if (!is_place(n))
         n = fc_literal(u, n, n->type, c);
     if (fc_lvalue_root(n))
         fc_lvalue_root(n)->address_taken = true;
@@ -87,6 +119,17 @@ fc_refer(unit *u, node *n, CXCursor c)
     address->type = pointer_to(u, n->type);
     address->kid[0] = n;
     return address;
+}
+
+node *
+fc_as_value(unit *u, node *n, CXCursor c)
+{
+    if (!n->type || n->type->kind != TYPE_SCALAR || !is_place(n))
+        return n;
+    node *value = fc_node_new(u, E_CAST, c);
+    value->type = n->type;
+    value->kid[0] = n;
+    return value;
 }
 
 node *
@@ -254,6 +297,47 @@ fc_import_cxx_call(unit *u, CXCursor c, CXCursor function, const cursors *kids)
 
 /* -- the rest
  * ---------------------------------------------------------------------------------------- */
+/* Copies and ends of its values are more than those of its fields. */
+bool
+fc_is_managed(unit *u, CXType record)
+{
+    cursors kids = fc_cursor_children(u, clang_getTypeDeclaration(record));
+    for (size_t i = 0; i < kids.n; i++) {
+        CXCursor c = kids.at[i];
+        enum CXCursorKind kind = clang_getCursorKind(c);
+        bool copies = kind == CXCursor_Destructor || clang_CXXConstructor_isCopyConstructor(c) ||
+                      clang_CXXConstructor_isMoveConstructor(c) || clang_CXXMethod_isCopyAssignmentOperator(c) ||
+                      clang_CXXMethod_isMoveAssignmentOperator(c);
+        if (kind == CXCursor_CXXBaseSpecifier || (copies && !clang_CXXMethod_isDefaulted(c)))
+            return true;
+    }
+    return false;
+}
+
+/* `if (x = 1; x > y)`, `while (int x = next())`: what stands in the parentheses declares or does something first. */
+bool
+fc_has_first(unit *u, CXCursor c, const cursors *kids)
+{
+    CXFile handle = NULL;
+    unsigned line, col, offset;
+    clang_getSpellingLocation(clang_getRangeStart(clang_getCursorExtent(c)), &handle, &line, &col, &offset);
+    size_t len = 0;
+    const char *text = handle ? clang_getFileContents(u->tu, handle, &len) : NULL;
+    const char *p = text && offset < len ? memchr(text + offset, '(', len - offset) : NULL;
+    int depth = 0;
+    for (const char *end = text + len; p && p < end; p++) {
+        const char *after = fc_skip_opaque(p, end);
+        p = after > p ? after : p;
+        depth += p < end && (*p == '(' || *p == '{' || *p == '[');
+        depth -= p < end && (*p == ')' || *p == '}' || *p == ']');
+        if (depth == 0)
+            break;
+        if (*p == ';' && depth == 1)
+            return true;
+    }
+    return kids->n && !clang_isExpression(clang_getCursorKind(kids->at[0]));
+}
+
 node *
 fc_import_cxx_initialiser(unit *u, CXCursor init, CXCursor variable)
 {

@@ -580,10 +580,12 @@ import_by_kind(unit *u, CXCursor c, enum CXCursorKind kind, cursors *kids)
     case CXCursor_ConditionalOperator:
         return import_three(u, c, kids);
     case CXCursor_CStyleCastExpr:
+    case CXCursor_CXXFunctionalCastExpr:
+        n = import_conversion(u, c, kids->at[kids->n - 1]);
+        return u->cxx ? fc_as_value(u, n, c) : n;
     case CXCursor_CXXStaticCastExpr:
     case CXCursor_CXXConstCastExpr:
     case CXCursor_CXXReinterpretCastExpr:
-    case CXCursor_CXXFunctionalCastExpr:
         return import_conversion(u, c, kids->at[kids->n - 1]);
     case CXCursor_CompoundLiteralExpr:
         return import_compound_literal(u, c, kids);

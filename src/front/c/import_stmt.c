@@ -148,6 +148,9 @@ static node *
 import_statement_kind(unit *u, CXCursor c, enum CXCursorKind kind, cursors *kids)
 {
     node *n;
+    bool tests = kind == CXCursor_IfStmt || kind == CXCursor_SwitchStmt || kind == CXCursor_WhileStmt;
+    if (u->cxx && tests && fc_has_first(u, c, kids))
+        return fc_node_bad(u, c, ERR_STATEMENT, "a declaration in a condition");
     switch (kind) {
     case CXCursor_CompoundStmt:
         return import_block(u, c, kids);
