@@ -11,6 +11,7 @@ void
 err_sizes(int n, float x[n], int k[n])
 {
     float h[n], later[(int)x[2]], far[k[1]]; // error: E0474 E0474
+    x[0] = sizeof(float[n]); // error: E0492
     int changed = n;
     changed++;
     float moved[changed][3]; // error: E0474

@@ -235,14 +235,15 @@ known_extents(unit *u, ctype *t, node *const *extents)
 }
 
 /* The extents as written, outermost first. Expression children of the parameter are those that are
- * there, innermost first; which axis has none is known from the type: only the outermost may. */
+ * there, innermost first, and the initialiser; which axis has none is known from the type: only the outermost may. */
 static void
 import_extents(unit *u, decl *d, CXCursor c, const ctype *written)
 {
     cursors kids = fc_cursor_children(u, c);
+    CXCursor init = clang_Cursor_getVarDeclInitializer(c);
     list(node *) found = {0};
     for (size_t i = 0; i < kids.n; i++) {
-        if (clang_isExpression(clang_getCursorKind(kids.at[i])))
+        if (clang_isExpression(clang_getCursorKind(kids.at[i])) && !clang_equalCursors(kids.at[i], init))
             list_push(u->arena, &found, fc_import_expr(u, kids.at[i]));
     }
     uint32_t rank = 0, open = 0;
@@ -261,6 +262,19 @@ import_extents(unit *u, decl *d, CXCursor c, const ctype *written)
         if (!typedefs || t->length < 0)
             d->extents[axis] = found.at[next++];
     }
+}
+
+/* double (*rows)[n]: as those of double rows[][n] */
+static void
+import_row_extents(unit *u, decl *d, CXCursor c, const ctype *row)
+{
+    if (row->kind != TYPE_ARRAY)
+        return;
+    import_extents(u, d, c, row);
+    node **all = arena_new_n(u->arena, node *, d->nextents + 2);
+    memcpy(all + 1, d->extents, d->nextents * sizeof(*all));
+    d->extents = all;
+    d->nextents++;
 }
 
 /* Where the name stands: what precedes it may be long. */
@@ -340,6 +354,8 @@ import_variable(unit *u, decl *d, CXCursor c)
                  clang_Cursor_getStorageClass(c) == CX_SC_Extern;
     d->elsewhere = d->lasting && clang_Cursor_getStorageClass(c) == CX_SC_Extern;
     CXCursor init = clang_Cursor_getVarDeclInitializer(c);
+    if (written->kind == TYPE_POINTER && !d->lasting)
+        import_row_extents(u, d, c, written->elem);
     if (!clang_Cursor_isNull(init)) {
         d->elsewhere = false;
         d->init = u->cxx ? fc_import_cxx_initialiser(u, init, c) : fc_import_initialiser(u, init);

@@ -433,22 +433,74 @@ operand_type(const node *n)
 
 /* clang does not see that an array has a size that is known after all */
 static int64_t
-size_of_operand(unit *u, const cursors *kids)
+size_of_operand(const node *of)
 {
-    node *of = kids->n ? fc_import_expr(u, kids->at[0]) : NULL;
-    const ctype *t = of ? operand_type(of) : NULL;
+    const ctype *t = operand_type(of);
     return t ? fc_type_size(t) : -1;
+}
+
+/* Whether it is sizeof(type): what it is of ends before the bracket. */
+static bool
+is_size_of_type(CXCursor c, CXCursor of)
+{
+    unsigned all, part;
+    clang_getSpellingLocation(clang_getRangeEnd(clang_getCursorExtent(c)), NULL, NULL, NULL, &all);
+    clang_getSpellingLocation(clang_getRangeEnd(clang_getCursorExtent(of)), NULL, NULL, NULL, &part);
+    return part < all;
+}
+
+/* The size of a variable array, or of a row of it or of what a pointer to such leads to, as a product; NULL: of another. */
+static node *
+product_of_extents(unit *u, CXCursor c, const node *of)
+{
+    uint32_t depth = 0;
+    for (; of->kind == E_DECAY || of->kind == E_CAST || of->kind == E_DEREF || of->kind == E_SUBSCRIPT; of = of->kid[0])
+        depth += of->kind == E_DEREF || of->kind == E_SUBSCRIPT;
+    const decl *d = of->kind == E_REF && of->decl->kind == DECL_VAR ? of->decl : NULL;
+    const ctype *t = d ? d->type : NULL;
+    for (uint32_t i = 0; t && i < depth; i++)
+        t = t->elem;
+    if (!t || t->kind != TYPE_ARRAY)
+        return NULL;
+    node *size = typed(u, E_INT, c);
+    int64_t rest = 1;
+    for (uint32_t axis = depth; t->kind == TYPE_ARRAY; t = t->elem, axis++) {
+        node *extent = axis < d->nextents ? d->extents[axis] : NULL;
+        if (t->length >= 0) {
+            rest *= t->length;
+            continue;
+        }
+        if (!extent || !extent->type || extent->type->kind != TYPE_SCALAR)
+            return NULL;
+        node *cast = typed(u, E_CAST, c), *product = typed(u, E_BINARY, c);
+        cast->kid[0] = extent;
+        product->op = RG_OP_MUL;
+        product->kid[0] = cast;
+        product->kid[1] = size;
+        size = product;
+    }
+    int64_t bytes = fc_type_size(t);
+    node *last = size;
+    while (last->kind == E_BINARY)
+        last = last->kid[1];
+    last->bits = (uint64_t)(rest * bytes);
+    return bytes > 0 ? size : NULL;
 }
 
 static node *
 import_sizeof(unit *u, CXCursor c, const cursors *kids)
 {
     CXEvalResult r = clang_Cursor_Evaluate(c);
-    int64_t size = r ? -1 : size_of_operand(u, kids);
-    if (r)
+    if (r) {
         clang_EvalResult_dispose(r);
-    if (size < 0)
-        return import_constant(u, c, "a size that only the run knows");
+        return import_constant(u, c, "a size");
+    }
+    node *of = kids->n && !is_size_of_type(c, kids->at[0]) ? fc_import_expr(u, kids->at[0]) : NULL;
+    int64_t size = of ? size_of_operand(of) : -1;
+    if (size < 0) {
+        node *product = of ? product_of_extents(u, c, of) : NULL;
+        return product ? product : fc_node_bad(u, c, ERR_SIZE_OF_TYPE, NULL);
+    }
     node *n = typed(u, E_INT, c);
     n->bits = (uint64_t)size;
     return n;

@@ -19,7 +19,7 @@ typedef struct hoisting {
     uint32_t parallel; /* loops of a directive that are still to come */
     sized_at threads; /* of the parallel loop around: whose memory it is */
     const node *region; /* the body of the parallel region around, outside of its loops; NULL: there is none */
-    const char *name; /* of the variable that what is looked at is assigned to; NULL: none */
+    const decl *variable; /* that what is looked at is assigned to; NULL: none */
     const ctype *cast, *wanted; /* what a pointer to void becomes here, and where the function is called; NULL: not known */
     const node *freed; /* a call whose memory ends with the turn of the loop around; NULL: none */
 } hoisting;
@@ -89,7 +89,7 @@ hoist_sized(const hoisting *h, const node *n)
     const node *call = n->kind == E_CALL ? fc_allocation(n) : NULL;
     const ctype *elem = h->cast ? h->cast : h->wanted;
     if (call && elem && (!h->in_loop || call == h->freed))
-        fc_sized_allocation(&at, call, (ctype *)elem, h->name);
+        fc_sized_allocation(&at, call, (ctype *)elem, h->variable);
 }
 
 /* In a loop each turn would allocate: one buffer will do if nothing of it outlives the turn. */
@@ -184,17 +184,17 @@ hoist_tree(hoisting h, const node *n)
             if (!seen_before(h.g, n->list[i]->decl, true))
                 hoist_declaration(&h, n->list[i]->decl);
             hoisting inner = h;
-            inner.name = n->list[i]->decl->name;
+            inner.variable = n->list[i]->decl;
             inner.freed = freed_in_turn(&h, n->list[i]->decl);
             inner.freed = inner.freed ? inner.freed : h.freed;
             inner.threads = memory_of(&h, n->list[i]->decl);
             hoist_tree(inner, n->list[i]->decl->init);
         }
         if (n->kind != E_CAST)
-            h.name = n->kind == E_ASSIGN && n->kid[0]->kind == E_REF ? n->kid[0]->decl->name : NULL;
+            h.variable = n->kind == E_ASSIGN && n->kid[0]->kind == E_REF ? n->kid[0]->decl : NULL;
         hoisting inner = h;
-        if (h.name)
-            inner.threads = memory_of(&h, n->kid[0]->decl);
+        if (h.variable)
+            inner.threads = memory_of(&h, h.variable);
         for (size_t i = 1; i < 4; i++)
             hoist_tree(inner, n->kid[i]);
         for (uint32_t i = 0; i < n->count; i++)
@@ -216,7 +216,7 @@ hoist_function(const hoisting *from, decl *fn, const node *call)
     h.fn = fn;
     h.path = NULL;
     h.region = NULL;
-    h.name = NULL;
+    h.variable = NULL;
     h.cast = h.wanted = NULL;
     h.freed = call && call == from->freed ? returned_by(fn) : NULL;
     if (fn->type->kind == TYPE_POINTER && fn->type->elem->kind == TYPE_VOID)

@@ -281,9 +281,9 @@ fc_known_bound(const known_at *k, const node *n, bool most)
     switch (n->kind) {
     case E_REF:
         return bound_of_name(k, n, most);
-    case E_CAST:
+    case E_CAST: /* a size is no number that wraps, but a part of one may be */
     case E_PLUS:
-        return fc_known_bound(k, n->kid[0], most);
+        return fc_dtype_bits(n->type->dtype) >= 32 ? fc_known_bound(k, n->kid[0], most) : NULL;
     case E_BINARY:
         return bound_of_binary(k, n, most);
     case E_COND:

@@ -34,6 +34,7 @@ typedef struct sized_at {
 
 /* when the kernel begins (sized.c): makes the array, if its size is known then */
 void fc_sized_declaration(const sized_at *s, const decl *d);
-void fc_sized_allocation(const sized_at *s, const node *call, ctype *elem, const char *name);
+/* variable: that the pointer is assigned to, or NULL */
+void fc_sized_allocation(const sized_at *s, const node *call, ctype *elem, const decl *variable);
 
 #endif

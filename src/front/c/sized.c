@@ -199,21 +199,44 @@ count_elements(const known_at *k, const node *call, int64_t size)
     return fc_known_quotient(k, &product, size);
 }
 
+/* The axes of the elements that a pointer to arrays leads to; false: they are not known. */
+static bool
+find_axes(const known_at *k, const ctype *elem, const decl *variable, rg_value *extent)
+{
+    for (uint32_t axis = 1; elem->kind == TYPE_ARRAY; elem = elem->elem, axis++) {
+        const node *n = variable && axis < variable->nextents ? variable->extents[axis] : NULL;
+        if (axis >= MAX_AXES)
+            return false;
+        extent[axis] = elem->length >= 0 ? fc_int_value(k->g, RG_I64, elem->length) : n ? fc_known(k, n) : NULL;
+        if (!extent[axis])
+            return false;
+        extent[axis] = at_least_zero(k->g, fc_convert(k->g, RG_I64, extent[axis]));
+    }
+    return true;
+}
+
 void
-fc_sized_allocation(const sized_at *s, const node *call, ctype *elem, const char *name)
+fc_sized_allocation(const sized_at *s, const node *call, ctype *elem, const decl *variable)
 {
     gen *g = s->at.g;
     threads each;
     front_error error;
-    int64_t size = fc_type_size(elem);
-    if (elem->kind == TYPE_VOID || elem->kind == TYPE_ARRAY || size <= 0 || fc_variable_problem(elem, &error) ||
-        !whose_memory(s, call, &each) || (each.rank && fc_type_pointers(elem)))
+    rg_value extent[MAX_AXES] = {0};
+    const ctype *of = elem;
+    while (of->kind == TYPE_ARRAY)
+        of = of->elem;
+    int64_t size = fc_type_size(of);
+    if (size <= 0 || fc_variable_problem(elem, &error) || !whose_memory(s, call, &each) ||
+        (each.rank && fc_type_pointers(elem)) || !find_axes(&s->at, elem, variable, extent))
         return;
-    rg_value n = count_elements(&s->at, call, size);
-    if (!n)
+    extent[0] = count_elements(&s->at, call, size);
+    if (!extent[0])
         return;
-    n = at_least_zero(g, n);
-    object *o = fc_object_sized(g, name ? name : call->decl->name, elem, 1, &n, &each);
+    of = elem;
+    for (uint32_t axis = 1; of->kind == TYPE_ARRAY; of = of->elem, axis++)
+        extent[0] = rg_build_2(g->b, RG_OP_DIV, extent[0], extent[axis]);
+    extent[0] = at_least_zero(g, extent[0]);
+    object *o = fc_object_sized(g, variable ? variable->name : call->decl->name, elem, 1, extent, &each);
     if (!o)
         return;
     o->allocated = true;
