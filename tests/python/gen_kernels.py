@@ -26,12 +26,14 @@ RENEWED = 150  # programs after which a worker is replaced by a new one
 
 
 def work():
-    """A worker: texts come in, verdicts go out, one a line."""
+    """A worker: texts come in, verdicts go out, one a line. What the programs print goes nowhere."""
     import gen_judge
 
+    verdicts = os.fdopen(os.dup(1), "w")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     for line in sys.stdin:
         verdict = gen_judge.judge(json.loads(line))
-        print(json.dumps([verdict.kind, verdict.why, verdict.notes, gen_judge.sort_of(verdict)]), flush=True)
+        print(json.dumps([verdict.kind, verdict.why, verdict.notes, gen_judge.sort_of(verdict)]), file=verdicts, flush=True)
 
 
 class Bench:
@@ -68,6 +70,7 @@ class Bench:
     def stop(self):
         if self.worker is not None:
             self.worker.stdin.close()
+            self.worker.stdout.close()
             self.worker.wait()
         self.worker, self.done = None, 0
 

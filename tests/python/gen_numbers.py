@@ -53,12 +53,13 @@ def margin(t):
 
 
 class Scalar:
-    """A value of run time: its type, its value, its derivative. `known`: any arithmetic gives just this value, whatever is contracted."""
+    """A value of run time: its type, its value, its derivative. `known`: any arithmetic gives just this value, whatever is contracted.
+    `product`: of floats, which may be contracted with a sum."""
 
-    __slots__ = ("t", "v", "d", "known")
+    __slots__ = ("t", "v", "d", "known", "product")
 
-    def __init__(self, t, v, d=0.0, known=False):
-        self.t, self.v, self.d, self.known = t, v, d, known
+    def __init__(self, t, v, d=0.0, known=False, product=False):
+        self.t, self.v, self.d, self.known, self.product = t, v, d, known, product
 
     def __repr__(self):
         return f"{self.t}({self.v!r}, {self.d!r})"
@@ -68,7 +69,7 @@ class Scalar:
 
     def __neg__(self):
         x = number(self)
-        return Scalar(x.t, -x.v, -x.d, x.known) if x.t.kind == "f" else integer(x.t, -x.v)
+        return Scalar(x.t, -x.v, -x.d, x.known, x.product) if x.t.kind == "f" else integer(x.t, -x.v)
 
     def __invert__(self):
         return integer(self.t, ~self.v)
@@ -197,19 +198,35 @@ def both(x, y):
     return t, cast(x, t), cast(y, t)
 
 
+def unrounded(x, y):
+    """Two operands of a sum, of which one may be a product that arithmetic does not round: equal products need not cancel."""
+    if not world.noise or x.t.kind != "f" or not (x.product or y.product):
+        return x, y
+    p = x if x.product else y
+    if not exact(p):
+        p = Scalar(p.t, p.v * (1 + world.noise * math.cos(world.phase)), p.d * (1 + world.noise * math.cos(2 * world.phase)), p.known)
+    return (p, y) if x.product else (x, p)
+
+
 def add(x, y):
     t, x, y = both(x, y)
+    x, y = unrounded(x, y)
     return real(t, x.v + y.v, x.d + y.d, x.known and y.known) if t.kind == "f" else integer(t, x.v + y.v)
 
 
 def sub(x, y):
     t, x, y = both(x, y)
+    x, y = unrounded(x, y)
     return real(t, x.v - y.v, x.d - y.d, x.known and y.known) if t.kind == "f" else integer(t, x.v - y.v)
 
 
 def mul(x, y):
     t, x, y = both(x, y)
-    return real(t, x.v * y.v, x.d * y.v + x.v * y.d, x.known and y.known) if t.kind == "f" else integer(t, x.v * y.v)
+    if t.kind != "f":
+        return integer(t, x.v * y.v)
+    made = real(t, x.v * y.v, x.d * y.v + x.v * y.d, x.known and y.known)
+    made.product = True
+    return made
 
 
 def div(x, y):

@@ -96,6 +96,35 @@ class Names(Language):
             return q
         self.refused(raced, 1, error=rg.SyntaxError_, says="`q` is a variable of the kernel, which all iterations of the parallel loop share", line="q")
 
+    def test_arms_known_now_beside_others(self):
+        x, two = rg.field(rg.f64, 4), 2
+
+        @rg.kernel
+        def hidden(c: int) -> float:
+            s = 0.0
+            if c > 0:
+                if two > 1:
+                    q = rg.Vector([1.0, 2.0])
+                    s += q.y
+                q = 3.0
+            else:
+                q = 4.0
+            return s + q
+        self.assertEqual([hidden(1), hidden(0)], [5, 4])
+
+        @rg.kernel
+        def static_in_a_thread(c: int, more: rg.template()) -> float:
+            if c > 0:
+                q = 1
+            else:
+                q = 2
+            for i in x:
+                if rg.static(more > 0 and more != two):
+                    q = 0.5 * i
+                x[i] = q
+            return x[3]
+        self.assertEqual(static_in_a_thread(1, 1), 1.5)
+
     def test_what_is_not_read_behind_an_if_ends_with_it(self):
         x = rg.field(rg.f64, 4)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import Any, Callable
 
 COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp, ast.DictComp)
 
@@ -37,9 +37,10 @@ def assigned_by(node: ast.AST) -> set[str]:
 
 
 class Liveness:
-    """Of the names of a function. `behind`: for each `if`, those that are live behind it."""
+    """Of the names of a function. `behind`: for each `if`, those that are live behind it. `taken` says which arm a condition takes for sure."""
 
-    def __init__(self, function: ast.FunctionDef) -> None:
+    def __init__(self, function: ast.FunctionDef, taken: Callable[[ast.If], bool | None]) -> None:
+        self.taken = taken
         self.behind: dict[ast.AST, set[str]] = {}
         self.loops: list[tuple[set[str], set[str]]] = []  # that are open: what is live behind each, and before its next iteration
         self.before(function.body, set())
@@ -53,7 +54,8 @@ class Liveness:
     def before_one(self, node: ast.stmt, live: set[str]) -> set[str]:
         if isinstance(node, ast.If):
             self.behind[node] = live
-            return read_in(node.test) | self.before(node.body, live) | self.before(node.orelse, live)
+            arms, taken = (self.before(node.orelse, live), self.before(node.body, live)), self.taken(node)
+            return read_in(node.test) | (arms[0] | arms[1] if taken is None else arms[taken])
         if isinstance(node, ast.For):
             return read_in(node.iter) | self.before_loop(node, set(), occurring(node.target, ast.Store), live)
         if isinstance(node, ast.While):

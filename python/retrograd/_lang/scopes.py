@@ -7,6 +7,7 @@ import builtins
 from typing import Any, Callable, Iterable, Iterator
 
 from .errors import NameError_, SyntaxError_, TypeError_
+from .liveness import Liveness
 from .places import Place
 from .source import Source, names_of
 
@@ -44,6 +45,7 @@ class Frame:
         self.stored: set[str] = set()  # names whose items are assigned
         self.levels: dict[str, int] = {}  # of names that are known when the kernel is compiled: where they were bound
         self.thread: int | None = None  # the label of the parallel loop that is open in this function
+        self.liveness: Liveness | None = None  # of its names, once it has been asked for
 
     @property
     def scope(self) -> Scope:

@@ -11,7 +11,6 @@ import types
 from typing import Any, Callable
 
 from .errors import CompilationError
-from .liveness import Liveness
 
 _parsed: dict[Any, "Source"] = {}
 
@@ -36,11 +35,6 @@ class Source:
         if not isinstance(found, ast.FunctionDef):
             raise CompilationError(f"`{self.name}` is no function that `def` defines")
         return found
-
-    @functools.cached_property
-    def liveness(self) -> Liveness:
-        """Which of its names are read later."""
-        return Liveness(self.tree)
 
     def line(self, node: Any) -> int:
         """The line in the file, from 1."""

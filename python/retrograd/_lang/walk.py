@@ -11,6 +11,7 @@ from .ad_stop import stops
 from .build import Build
 from .errors import CompilationError, SyntaxError_, TypeError_, locate, located
 from .expr import Expr
+from .liveness import Liveness, occurring
 from .loops import Looper
 from .matrix import Matrix
 from .places import Place, is_value, local, same_type
@@ -24,6 +25,9 @@ INSTEAD = {"Try": "kernels have no exceptions: use `assert` or a flag", "With": 
            "ClassDef": "define it outside of the kernel", "Import": "import outside of the kernel", "ImportFrom": "import outside of the kernel",
            "Global": "globals are constants in kernels; use a field", "Nonlocal": "outer variables are constants in kernels; use a field",
            "Delete": "names end with their block", "Match": "use `if` and `elif`", "TypeAlias": "define it outside of the kernel"}
+
+SIMPLE = (ast.Name, ast.Constant, ast.Attribute, ast.UnaryOp, ast.BinOp, ast.BoolOp, ast.Compare,
+          ast.unaryop, ast.operator, ast.boolop, ast.cmpop, ast.expr_context)
 
 
 class Walker(Looper):
@@ -215,19 +219,39 @@ class Walker(Looper):
 
     def left_behind(self, node: ast.If) -> set[str]:
         """The names that every arm assigns, and that are read behind the `if`."""
-        return (in_all_arms(node) or set()) & self.frame.source.liveness.behind[node]
+        frame, names = self.frame, in_all_arms(node)
+        if not names:
+            return set()
+        if frame.liveness is None:
+            frame.liveness = Liveness(frame.source.tree, self.taken)
+            self.at(node.test)
+        return names & frame.liveness.behind[node]
+
+    def taken(self, node: ast.If) -> bool | None:
+        """Whether the condition of an `if` anywhere in the function holds; None: it is not `static`, or more than outer names and numbers."""
+        test = node.test
+        if not isinstance(test, ast.Call) or not self.is_static(test):
+            return None
+        own = occurring(self.frame.source.tree, ast.Store)
+        if any(not isinstance(n, SIMPLE) or getattr(n, "id", None) in own for a in test.args for n in ast.walk(a)):
+            return None
+        try:
+            return bool(self.eval(test))
+        except Exception:  # what is wrong with it is said where it stands
+            return None
 
     def known_arm(self, node: ast.If, arm: list[ast.stmt]) -> bool:
-        """The arm that a condition known now takes. Its names live on under `static` only, else as under a condition of run time."""
-        frame = self.frame
-        before = set(frame.scope)
-        plain = not any(isinstance(n, ast.Call) and self.is_static(n) for n in ast.walk(node.test))
-        self.known_arms += plain
+        """The arm that a condition known now takes. Its names live on under `static`, else as under a condition of run time."""
+        if any(isinstance(n, ast.Call) and self.is_static(n) for n in ast.walk(node.test)):
+            return self.statements(arm)
+        frame, stay = self.frame, self.left_behind(node)
+        self.known_arms += 1
+        frame.open({name: h for name, h in frame.scope.hoists.items() if name in stay})
         left = self.statements(arm)
-        self.known_arms -= plain
-        if plain:
-            for name in set(frame.scope) - before - self.left_behind(node):
-                frame.end(name, frame.scope)
+        found = {name: entry for name, entry in frame.scope.items() if name in stay}
+        frame.close()
+        frame.scope.update(found)
+        self.known_arms -= 1
         return left
 
     def arm(self, body: list[ast.stmt], hoists: dict[str, Hoisted]) -> bool:
