@@ -21,7 +21,7 @@ half(const double *x, double *y, int from, int to)
 void
 omp_tasks(int n, const double x[n], double y[n], double z[n], double out[8])
 {
-    double sum = 0, run = 0, before = 1, shared = 2;
+    double sum = 0, run = 10, before = 1, shared = 2;
     int place = 0;
     #pragma omp parallel
     #pragma omp single

@@ -144,7 +144,8 @@ reduction_op(const char *text, size_t n, omp_name *name)
     return false;
 }
 
-/* `+: a, b[0:n]`, with a modifier before. Returns whether the loop is one with `scan` in it, whose iterations follow each other. */
+/* `+: a, b[0:n]`, with a modifier before. Returns whether the loop is one with `scan` in it: its iterations follow each other, and
+ * what it sums up is the variable itself. */
 static bool
 add_reduction(words *w, const char *group)
 {
@@ -154,7 +155,7 @@ add_reduction(words *w, const char *group)
     for (const char *comma; colon && (comma = memchr(from, ',', (size_t)(colon - from))); from = comma + 1)
         scans |= is_text(from, (size_t)(comma - from), "inscan");
     bool known = colon && reduction_op(from, (size_t)(colon - from), &like);
-    if (!known || add_names(w, &w->d->reductions, colon + 1, like, true))
+    if (!known || add_names(w, scans ? &w->d->kept : &w->d->reductions, colon + 1, like, true))
         refuse(w->d, ERR_OMP_REDUCTION, group ? group : "");
     return scans;
 }
