@@ -205,6 +205,9 @@ add_fixed(arena *a, bool cxx, fc_words *out)
         "-fbracket-depth=256",
         "-D_OPENMP=201511", "-D__RETROGRAD__=1", "-D__OMP(n)=__OMP2(n,__COUNTER__)", "-D__OMP2(n,c)=__OMP3(n,c)",
         "-D__OMP3(n,c)=__omp##n##_##c:",
+        /* of macros that make pragmas of their arguments: of omp(7) a directive's label, of another text the pragma */
+        "-D__RGQ(...)=__RGQ1(__RGT_##__VA_ARGS__,__RGP,)(#__VA_ARGS__)", "-D__RGQ1(...)=__RGQ2(__VA_ARGS__)",
+        "-D__RGQ2(a,b,...)=b", "-D__RGT_omp(n)=,__OMP(n) __RGE", "-D__RGE(s)=", "-D__RGP(s)=_Pragma(s)",
         /* a directive that could not be read must not be skipped in silence */
         "-Werror=source-uses-openmp",
         /* what compilers took for a warning in the days of the programs that have it */

@@ -216,11 +216,10 @@ rewrite_included(unit *u, CXFile handle, unsaved_files *unsaved)
     if (!text)
         return false;
     const char *copy = arena_str(u->arena, (rg_str){text, len});
-    if (!copy || !strstr(copy, "omp") || original_text(u, path, &len))
+    if (!copy || (!strstr(copy, "omp") && !strstr(copy, "_Pragma")) || original_text(u, path, &len))
         return false;
-    size_t before = u->directives.n;
     add_rewritten(u, unsaved, path, (rg_str){copy, len});
-    return u->directives.n > before;
+    return memcmp(list_last(unsaved).Contents, copy, len) != 0;
 }
 
 static bool

@@ -109,6 +109,47 @@ scan_operator(scanner *s, size_t start)
     return end;
 }
 
+/* `_Pragma(#x)` in a macro, which gets its text where it is used, becomes `__RGQ(x)`. What that is (options.c) knows the argument
+ * that scan_use leaves. */
+static size_t
+scan_text_operator(scanner *s, size_t start)
+{
+    size_t open = skip_word(s, start + strlen("_Pragma"), "("), at = open ? skip_word(s, open, "#") : 0, name;
+    at = at ? (size_t)(fc_skip_blanks(s->text + at, s->text + s->len) - s->text) : 0;
+    name = at;
+    while (at && at < s->len && (isalnum((unsigned char)s->text[at]) || s->text[at] == '_'))
+        at++;
+    size_t end = at ? skip_word(s, at, ")") : 0;
+    if (!end || at == name)
+        return 0;
+    const char *text = fc_format(s->arena, "__RGQ(%.*s)", (int)(at - name), s->text + name);
+    memset(s->text + start, ' ', end - start);
+    memcpy(s->text + start, text, strlen(text));
+    return end;
+}
+
+/* `PRAGMA(omp ...)`: in C only such a macro has two words there. The argument becomes `omp(7)`. */
+static size_t
+scan_use(scanner *s, size_t start)
+{
+    size_t name = start;
+    while (name < s->len && (isalnum((unsigned char)s->text[name]) || s->text[name] == '_'))
+        name++;
+    size_t open = name < s->len && s->text[name] == '(' ? name + 1 : 0, words = open ? skip_word(s, open, "omp") : 0, end = words;
+    if (!words || words >= s->len || !isspace((unsigned char)s->text[words]))
+        return name;
+    for (int depth = 1; end < s->len && s->text[end] != '\n'; end++) {
+        depth += (s->text[end] == '(') - (s->text[end] == ')');
+        if (!depth)
+            break;
+    }
+    if (end >= s->len || s->text[end] != ')' || end - open < strlen(fc_format(s->arena, "omp(%zu)", s->list->n)))
+        return name;
+    const char *text = arena_str(s->arena, (rg_str){s->text + words, end - words});
+    add_directive(s, open, end, text, end - words, "omp(%zu)");
+    return end;
+}
+
 char *
 fc_pragma_rewrite(arena *a, const char *path, rg_str text, omp_list *list, const char **tail)
 {
@@ -124,7 +165,11 @@ fc_pragma_rewrite(arena *a, const char *path, rg_str text, omp_list *list, const
         } else if (c == '#' && line_start) {
             s.at = scan_hash(&s, s.at);
         } else if (c == '_' && skip_word(&s, s.at, "_Pragma")) {
-            s.at = scan_operator(&s, s.at);
+            size_t end = scan_text_operator(&s, s.at);
+            s.at = end ? end : scan_operator(&s, s.at);
+        } else if (isalpha((unsigned char)c) || c == '_') {
+            s.at = scan_use(&s, s.at);
+            line_start = false;
         } else {
             line_start = c == '\n' || (line_start && isspace((unsigned char)c));
             s.at++;

@@ -1,0 +1,1 @@
+#define PRAGMA(x) _Pragma(#x)
