@@ -603,11 +603,20 @@ void rows(int n, int m, const int at[n], const double x[n][m], double y[n])
     for (int i = 0; i < n; i++)
         y[i] = *(x[i] + at[i]);
 }
+double square(int n, const double x[4])
+{
+    return x[n * n];
+}
 END2
 expect 1 run k.c shift n=4 by=1 x=ones y=zeros
 says 'k.c:41: index 4 leaves axis 0 of array `x`, extent 4'
 expect 1 run k.c shift n=4 by=-1 x=ones y=zeros
 says 'index -1 leaves axis 0'
+# a subscript's own arithmetic is exact: in 32 bits this one is 0
+for d in cpu simt; do
+    expect 1 run s.c square n=65536 x=ones --checked --device $d
+    says 'index 4294967296 leaves axis 0 of array `x`, extent 4'
+done
 expect 2 run k.c shift n=4 by=0 x=ones y=zeros --checked --unchecked
 expect 0 run k.c shift n=4 by=0 x=ones y=zeros --unchecked
 expect 0 run k.c shift n=4 by=0 x=ones y=zeros --repeat 2

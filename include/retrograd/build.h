@@ -227,7 +227,8 @@ RG_API void rg_build_leave_if(rg_builder *b, rg_value condition, rg_label label)
 /* -- memory -------------------------------------------------------------------------------------- */
 /* Indices are integers, one for each axis of the buffer; they count elements. An index may leave its axis while the
  * element stays in the buffer, unless in_rows promises, for the accesses built from then on, that none does: then threads
- * that differ in a row share no element, whatever the other indices are. Not promised at first. */
+ * that differ in a row share no element, whatever the other indices are. Not promised at first. Signed sums, differences and
+ * products that an index is made of are exact, and outside of the buffer where they would wrap. */
 RG_API void rg_build_in_rows(rg_builder *b, bool promised);
 
 RG_API rg_value rg_build_load(rg_builder *b, unsigned plane, rg_value buffer, uint32_t n,

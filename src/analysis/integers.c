@@ -474,6 +474,7 @@ typedef struct integer {
     unsigned bits;
     bool whole, wraps; /* not taken apart */
     uint32_t asked;    /* the last question whose claims it has made */
+    bool subscript;    /* ... of a subscript */
 } integer;
 
 integers
@@ -644,44 +645,71 @@ claim(integers *in, const poly *p, rg_dtype d)
     vec_push(&in->claims, c);
 }
 
+bool
+ir_is_exact_in_subscript(const ir_op *op)
+{
+    bool arithmetic = op->code == RG_OP_ADD || op->code == RG_OP_SUB || op->code == RG_OP_MUL || op->code == RG_OP_NEG;
+    rg_dtype d = (rg_dtype)op->results[0]->type.dtype;
+    return arithmetic && (d == RG_I32 || d == RG_I64);
+}
+
+static bool
+is_given(const ir_value *v, bool subscript)
+{
+    return subscript && v->def && ir_is_exact_in_subscript(v->def);
+}
+
 /* What must hold for the polynomial of v to be right modulo 2^64: all but that v itself did not wrap. */
 static void
-claim_inside(integers *in, const ir_value *v)
+claim_inside(integers *in, const ir_value *v, bool subscript)
 {
     follower f;
     const ir_op *op = v->def;
     integer *k = known_integer(in, v);
-    if (!k || k->whole || k->asked == in->questions)
+    if (!k || k->whole || (k->asked == in->questions && (subscript || !k->subscript)))
         return;
     k->asked = in->questions;
+    k->subscript = subscript;
     bool passes = op && (op->code == RG_OP_CAST || op->code == RG_OP_EXTENT);
     const ir_value *from = passes ? (op->code == RG_OP_CAST ? op->args[0] : extent_value(op->args[0], (uint32_t)op->attr.bits))
                            : !op && follows_counter(v, &f) ? f.first : NULL;
     integer *exact = from ? known_integer(in, from) : NULL;
     if (exact) { /* that it did not wrap either */
-        claim_inside(in, from);
-        if (exact->wraps)
+        claim_inside(in, from, subscript && passes);
+        if (exact->wraps && !is_given(from, subscript && passes))
             claim(in, &exact->p, (rg_dtype)from->type.dtype);
         if (passes && !holds_all_of((rg_dtype)v->type.dtype, (rg_dtype)from->type.dtype))
             claim(in, &exact->p, (rg_dtype)v->type.dtype);
     }
     if (!op && exact)
-        claim_inside(in, f.start);
+        claim_inside(in, f.start, false);
     for (uint32_t i = 0; k->wraps && op && i < op->nargs; i++)
-        claim_inside(in, op->args[i]);
+        claim_inside(in, op->args[i], is_given(v, subscript));
+}
+
+static poly
+exact_poly(integers *in, const ir_value *v, bool subscript)
+{
+    const integer *k = find_integer(in, v, APART_DEPTH);
+    in->questions++;
+    claim_inside(in, v, subscript);
+    if (k->wraps && !is_given(v, subscript))
+        claim(in, &k->p, (rg_dtype)v->type.dtype);
+    if (k->p.known && !holds_all_of(RG_I64, (rg_dtype)v->type.dtype))
+        claim(in, &k->p, RG_I64);
+    return k->p;
 }
 
 poly
 poly_of(integers *in, const ir_value *v)
 {
-    const integer *k = find_integer(in, v, APART_DEPTH);
-    in->questions++;
-    claim_inside(in, v);
-    if (k->wraps)
-        claim(in, &k->p, (rg_dtype)v->type.dtype);
-    if (k->p.known && !holds_all_of(RG_I64, (rg_dtype)v->type.dtype))
-        claim(in, &k->p, RG_I64);
-    return k->p;
+    return exact_poly(in, v, false);
+}
+
+poly
+poly_of_subscript(integers *in, const ir_value *v)
+{
+    return exact_poly(in, v, true);
 }
 
 poly

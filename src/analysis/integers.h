@@ -73,8 +73,14 @@ typedef struct integers {
 integers integers_begin(void);
 void integers_end(integers *in);
 
-/* An integer value through sums, products and casts, as it is used (as a subscript or bound). */
+/* An integer value through sums, products and casts, as it is used. */
 poly poly_of(integers *in, const ir_value *v);
+/* The same of a subscript, whose own arithmetic is exact. */
+poly poly_of_subscript(integers *in, const ir_value *v);
+/* Whether op is arithmetic that is exact in a subscript which is made of it by such ops and casts alone: sums, differences and products
+ * of signed numbers. Where one of them wraps, the subscript is outside of its array. */
+bool ir_is_exact_in_subscript(const ir_op *op);
+enum { IR_EXACT_DEPTH = 8 }; /* so many of them in a row are looked at by who computes a subscript */
 /* The same modulo 2^*bits: without claims. */
 poly poly_modulo(integers *in, const ir_value *v, unsigned *bits);
 /* Whether the polynomials of two values differ by a constant, and that is not 0 modulo 2^bits: then they differ. */

@@ -157,7 +157,7 @@ static bool
 split_subscript(const accesses *a, const ir_op *op, uint32_t axis, const ir_value *index, poly *stride, poly *rest)
 {
     integers in = integers_begin();
-    poly p = poly_of(&in, op->args[1 + axis]), inner, reach, one = poly_const(1);
+    poly p = poly_of_subscript(&in, op->args[1 + axis]), inner, reach, one = poly_const(1);
     poly_factor f = poly_factor_of(index);
     int64_t constant;
     integers_end(&in);

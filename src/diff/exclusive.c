@@ -129,7 +129,7 @@ static poly
 subscript(search *s, const ir_op *access, uint32_t axis)
 {
     s->b.at = access;
-    return poly_of(&s->b.in, access->args[1 + axis]);
+    return poly_of_subscript(&s->b.in, access->args[1 + axis]);
 }
 
 /* p without the terms of parallel indices, whose coefficients are the first access's (or become so) */

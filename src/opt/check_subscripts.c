@@ -8,6 +8,7 @@
  * sweep asserts, and has accesses of its own. Where no row is promised, an index may leave its axis while the element stays
  * in the array: C walks rows through pointers. Before lower_lanes, whose groups assert for each of their threads. */
 #include "analysis/effects.h"
+#include "analysis/integers.h"
 #include "opt/edit.h"
 #include "opt/pass.h"
 
@@ -15,6 +16,20 @@ static ir_value *
 as(edit *e, ir_op *at, rg_dtype d, ir_value *v)
 {
     return v->type.dtype == d ? v : edit_scalar(e, at, RG_OP_CAST, ir_scalar(d), v, NULL, NULL);
+}
+
+/* A subscript as the access takes it: without wrapping. */
+static ir_value *
+exact_subscript(edit *e, ir_op *at, ir_value *v, unsigned depth)
+{
+    ir_op *op = v->def;
+    if (op && op->code == RG_OP_CAST && v->type.dtype == RG_I64 && ir_is_integer(op->args[0]->type))
+        return exact_subscript(e, at, op->args[0], depth);
+    if (!depth || !op || op->nargs != 2 || !ir_is_exact_in_subscript(op))
+        return as(e, at, RG_I64, v);
+    ir_value *x = exact_subscript(e, at, op->args[0], depth - 1);
+    ir_value *y = op->args[1] == op->args[0] ? x : exact_subscript(e, at, op->args[1], depth - 1);
+    return edit_scalar(e, at, (rg_op)op->code, ir_scalar(RG_I64), x, y, NULL);
 }
 
 static ir_value *
@@ -60,7 +75,7 @@ check_subscripts_of(edit *e, ir_op *access)
     bool walks = rank > 1 && !access->in_row;
     ir_value *number = NULL, *total = NULL, *holds[RG_MAX_RANK], *indices[RG_MAX_RANK], *extents[RG_MAX_RANK];
     for (uint32_t k = 0; k < rank; k++) {
-        ir_value *index = as(e, access, RG_I64, access->args[1 + k]), *extent = extent_of(e, access, k);
+        ir_value *index = access->args[1 + k] = exact_subscript(e, access, access->args[1 + k], IR_EXACT_DEPTH), *extent = extent_of(e, access, k);
         holds[k] = inside(e, access, index, extent);
         indices[k] = index;
         extents[k] = extent;
