@@ -13,6 +13,7 @@
 struct vjp_undo {
     ir_value **root; /* by id: the `array` op's result that a local array goes back to */
     bool *unfit;     /* by id of a root: more than one way leads to it */
+    bool *foreign;   /* by id: on some way it goes back to no root, but to a copy */
     uint64_t *reads, *writes; /* by id of a root: as often as loops around them suggest */
     rg_var *undone;  /* by id of a root; NULL: none */
     map olds;        /* copy of an insert -> what it replaced */
@@ -54,7 +55,8 @@ join_roots(undo_log *s, ir_value *result, const ir_value *v)
     ir_value *root = root_of(s, v);
     if (!s->root[result->id])
         s->root[result->id] = root;
-    if (!root || s->root[result->id] != root) {
+    s->foreign[result->id] |= !root;
+    if (s->foreign[result->id] || s->root[result->id] != root) {
         spoil(s, v);
         spoil(s, result);
     }
@@ -143,6 +145,7 @@ vjp_find_undone(vjp *v)
     s->olds.in = s->inserts.in = s->inserted.in = a;
     s->root = arena_new_n(a, ir_value *, n);
     s->unfit = arena_new_n(a, bool, n);
+    s->foreign = arena_new_n(a, bool, n);
     s->reads = arena_new_n(a, uint64_t, n);
     s->writes = arena_new_n(a, uint64_t, n);
     s->undone = arena_new_n(a, rg_var, n);
