@@ -251,6 +251,7 @@ import_extents(unit *u, decl *d, CXCursor c, const ctype *written)
         rank++;
         open += t->length < 0;
     }
+    open -= clang_getCanonicalType(clang_getCursorType(c)).kind == CXType_IncompleteArray; /* double s[][6] */
     d->nextents = rank;
     d->extents = arena_new_n(u->arena, node *, rank + 1);
     bool typedefs = found.n < rank && found.n == open; /* constant axes come from a typedef */
