@@ -237,7 +237,7 @@ run_stages(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, pas
             pass_simplify(m, IR_STAGE_SOURCE, c);
             unrolled = true;
         }
-        if (unrolled && m->target->unroll_inside && PASS_RUN(m, opt_hoist, IR_STAGE_SOURCE, c))
+        if (unrolled && PASS_RUN(m, opt_hoist, IR_STAGE_SOURCE, c))
             pass_simplify(m, IR_STAGE_SOURCE, c);
         if (PASS_RUN(m, opt_elements, IR_STAGE_SOURCE, c))
             pass_simplify(m, IR_STAGE_SOURCE, c);
