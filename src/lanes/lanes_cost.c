@@ -17,7 +17,9 @@ enum {
     ASK = 4,         /* a branch on a mask */
     MISSED = 3,      /* a branch that one thread takes and the next does not */
     INNER_VECTOR = 4, /* threads' worth of work that the compiler's own vectors do at once */
-    MANY = 1000 /* operations of a thread that fill all registers with their values, and the processor with work */
+    MANY = 1000, /* operations of a thread that fill all registers with their values, and the processor with work */
+    CACHE = 24 << 10, /* bytes of a group's local arrays that stay in the nearest cache beside what else is read */
+    UNROLLED = 8 /* iterations that the compiler itself makes straight code of */
 };
 static const double waiting = 1.7; /* how much longer the longest of a group runs than their mean */
 
@@ -60,6 +62,9 @@ price_of_scalar(lanes *l, const ir_op *op)
     }
     if (ir_ops[op->code].flags & IR_FUNCTION)
         alone = lane = l->target->function;
+    bool counts = !is_float && (op->code == RG_OP_ADD || op->code == RG_OP_SUB || op->code == RG_OP_MUL || op->code == RG_OP_CAST);
+    if (counts && !ir_is_float((rg_dtype)op->results[0]->type.dtype)) /* most is part of addresses, which move on with their loops */
+        alone = 0.5;
     bool same = ir_is_uniform(&l->divergence, op->results[0]);
     return (price){alone, same ? alone : lane * n};
 }
@@ -160,7 +165,8 @@ price_of_loop(lanes *l, const ir_op *op)
     price body = price_of_region(l, op->regions[0]);
     double n = trips(l, op);
     bool varies = ir_loop_divergence_of(&l->divergence, op)->varies;
-    body.alone = is_vector_loop(op) ? body.alone / INNER_VECTOR : body.alone + 2;
+    bool straight = op->code == RG_OP_FOR && ir_is_const(op->args[0], NULL) && ir_is_const(op->args[1], NULL) && n <= UNROLLED;
+    body.alone = is_vector_loop(op) ? body.alone / INNER_VECTOR : straight ? body.alone : body.alone + 2;
     body.group = varies ? (body.group + ASK) * waiting : body.group + 2;
     return (price){n * body.alone, n * body.group};
 }
@@ -269,16 +275,26 @@ count_in_body(ir_op *op, void *user)
     return true;
 }
 
+static bool
+add_local_array(ir_op *op, void *user)
+{
+    if (op->code == RG_OP_ARRAY)
+        *(uint64_t *)user += (uint64_t)op->results[0]->type.length * ir_bytes((rg_dtype)op->results[0]->type.dtype);
+    return true;
+}
+
 /* Two registers for each of the widest floats, so that what waits for one is passed by what works on the other; one where
- * there are very many, of which a second would only be spilled: products of 12x12 matrices took LLVM 8 s, not 1. No more lanes
- * than a row has threads. */
+ * there are very many, of which a second would only be spilled (products of 12x12 matrices took LLVM 8 s, not 1), and where local
+ * arrays would leave the nearest cache. No more lanes than a row has threads. */
 static unsigned
 usual_width(const lanes *l, const ir_op *parallel)
 {
     unsigned widest = 4, width = 64, ops = 0;
+    uint64_t arrays = 0;
     ir_walk(parallel->regions[0], find_widest, &widest);
     ir_walk(parallel->regions[0], count_in_body, &ops);
-    unsigned registers = ops < MANY ? 2 : 1;
+    ir_walk(parallel->regions[0], add_local_array, &arrays);
+    unsigned registers = ops < MANY && arrays * 2 * (l->target->vector / widest) <= CACHE ? 2 : 1;
     uint64_t row = threads_of_row(parallel);
     while (width > 8 && (width > registers * l->target->vector / widest || width >= 2 * row))
         width /= 2;
