@@ -15,7 +15,7 @@
 #include "opt/edit.h"
 #include "opt/pass.h"
 
-enum { MOST_GROWTH = 4000, BOUND_DEPTH = 6 };
+enum { MOST_GROWTH = 4000, BOUND_DEPTH = 6, FEW_ELEMENTS = 8 };
 
 typedef struct unrolling {
     edit edit;
@@ -67,6 +67,29 @@ measure_region(measure *m, const ir_region *r, const ir_value *index, uint32_t i
     }
 }
 
+typedef struct element_query {
+    const ir_value *index;
+    bool found;
+} element_query;
+
+static bool
+find_element(ir_op *op, void *user)
+{
+    element_query *q = user;
+    bool element = (op->code == RG_OP_EXTRACT || op->code == RG_OP_INSERT) && !ir_is_table(op->args[0]);
+    q->found |= element && !ir_is_const(op->args[1], NULL) && is_of_index(op->args[1], q->index, BOUND_DEPTH);
+    return !q->found;
+}
+
+/* whether elements of local arrays are known once the index is */
+static bool
+names_elements(const ir_op *loop)
+{
+    element_query q = {loop->regions[0]->params[0], false};
+    ir_walk(loop->regions[0], find_element, &q);
+    return q.found;
+}
+
 /* How often it runs, if that is known and few; 0: it stays. */
 static uint32_t
 iterations_to_unroll(const unrolling *u, const ir_op *op)
@@ -84,7 +107,7 @@ iterations_to_unroll(const unrolling *u, const ir_op *op)
     int64_t distance = step > 0 ? hi - lo : lo - hi, size = step > 0 ? step : -step;
     int64_t count = distance > 0 ? (distance + size - 1) / size : 0;
     const target *machine = u->edit.fn->module->target;
-    if (count < 1 || count > machine->unroll)
+    if (count < 1 || count > (machine->unroll < FEW_ELEMENTS && names_elements(op) ? FEW_ELEMENTS : machine->unroll))
         return 0;
     measure_region(&m, op->regions[0], op->regions[0]->params[0], machine->unroll_inside, 1);
     uint32_t all = m.ops * (uint32_t)count;
