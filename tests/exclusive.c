@@ -39,7 +39,7 @@ own_columns(int n, int m, const double x[m][n], double y[n])
 
 // kernel: triples
 // args: n=2 x[6]=0.5,1,1.5,2,0.7,0.9 y[2]=0
-// adjoints: x tested
+// adjoints: x plain
 void
 triples(int n, const double *x, double y[n])
 {
@@ -72,7 +72,7 @@ records_of_three(int n, const double x[n][3], double y[n])
 
 // kernel: flat_rows
 // args: n=3 d=2 x[6]=0.5,1,1.5,2,0.7,0.9 y[3]=0
-// adjoints: x tested
+// adjoints: x plain
 void
 flat_rows(int n, int d, const double *x, double y[n])
 {
@@ -117,7 +117,7 @@ two_indices(int n, int m, const double x[n][m], double y[n][m])
 
 // kernel: two_indices_flat
 // args: n=2 m=3 x[6]=0.5,1,1.5,2,0.7,0.9 y[6]=0
-// adjoints: x tested
+// adjoints: x plain
 void
 two_indices_flat(int n, int m, const double *x, double *y)
 {
@@ -129,7 +129,7 @@ two_indices_flat(int n, int m, const double *x, double *y)
 
 // kernel: three_indices_flat
 // args: n=2 m=3 l=2 x[12]=0.5,1,1.5,2,0.7,0.9 y[12]=0
-// adjoints: x tested
+// adjoints: x plain
 void
 three_indices_flat(int n, int m, int l, const double *x, double *y)
 {
@@ -142,7 +142,7 @@ three_indices_flat(int n, int m, int l, const double *x, double *y)
 
 // kernel: skewed
 // args: n=2 m=3 x[4][3]=0.5,1,1.5,2,0.7,0.9 y[2][3]=0
-// adjoints: x tested
+// adjoints: x plain
 /* j is known from the second subscript, and then i from the first */
 void
 skewed(int n, int m, const double x[n + m - 1][m], double y[n][m])
@@ -166,7 +166,7 @@ backwards(int n, const double x[n], double y[n])
 
 // kernel: shifted_alike
 // args: n=3 x[5]=0.5,1,1.5,2,3 y[3]=0
-// adjoints: x tested
+// adjoints: x plain
 void
 shifted_alike(int n, const double x[n + 2], double y[n])
 {
@@ -194,7 +194,7 @@ other_times(int n, int steps, const double x[n][steps], double y[n])
 // kernel: history
 // args: n=3 steps=2 h[9]=0.5,1,1.5,0,0,0,0,0,0
 // split: any
-// adjoints: h tested
+// adjoints: h plain
 /* steps of time lie further apart than threads */
 void
 history(int n, int steps, double h[(steps + 1) * n])
@@ -208,7 +208,7 @@ history(int n, int steps, double h[(steps + 1) * n])
 
 // kernel: two_halves
 // args: n=2 x[4]=0.5,1,1.5,2 y[2]=0
-// adjoints: x tested
+// adjoints: x plain
 void
 two_halves(int n, const double x[2 * n], double y[n])
 {
@@ -619,11 +619,11 @@ wraps(int n, unsigned big, const double *x, double y[n])
 // adjoints: x tested
 /* 4 * big is 0, and so is 4 * big * i */
 void
-wraps_after(int n, int big, const double *x, double y[n])
+wraps_after(int n, unsigned big, const double *x, double y[n])
 {
     #pragma omp parallel for
     for (int i = 0; i < n; i++) {
-        int at = i * big;
+        unsigned at = (unsigned)i * big;
         y[i] = x[at * 4] * x[at * 4];
     }
 }
