@@ -34,13 +34,23 @@ refuse_type(const char *kernel, const char *argument, const char *wanted, PyObje
 /* -- bind ---------------------------------------------------------------------------------------------------------- */
 
 static input *
-find_input(core_kernel *k, PyObject *name)
+find_argument(core_kernel *k, PyObject *name)
 {
     for (uint32_t i = 0; i < k->ninputs; i++)
-        if (k->inputs[i].name == name)
+        if (k->inputs[i].parts && k->inputs[i].argument == name)
             return &k->inputs[i];
     for (uint32_t i = 0; i < k->ninputs; i++)
-        if (PyUnicode_Compare(k->inputs[i].name, name) == 0)
+        if (k->inputs[i].parts && PyUnicode_Compare(k->inputs[i].argument, name) == 0)
+            return &k->inputs[i];
+    return NULL;
+}
+
+/* A field of a struct with arrays, by its own name, "net.w"; NULL: there is none. */
+static input *
+find_part(core_kernel *k, PyObject *name)
+{
+    for (uint32_t i = 0; i < k->ninputs; i++)
+        if (k->inputs[i].apart && PyUnicode_Compare(k->inputs[i].name, name) == 0)
             return &k->inputs[i];
     return NULL;
 }
@@ -51,7 +61,9 @@ bind_keywords(core_kernel *k, PyObject *kw, PyObject **values)
     PyObject *name, *value;
     Py_ssize_t at = 0;
     while (kw && PyDict_Next(kw, &at, &name, &value)) {
-        input *in = find_input(k, name);
+        input *in = find_argument(k, name);
+        if (!in && find_part(k, name))
+            continue; /* core_bind's */
         if (!in)
             return PyErr_Format(PyExc_TypeError, "kernel %s has no parameter '%U'", kernel_name(k), name), -1;
         values[in - k->inputs] = value;
@@ -65,7 +77,7 @@ count_wrong(core_kernel *k, PyObject *const *values, Py_ssize_t given, Py_ssize_
 {
     PyObject *names = PyList_New(0), *comma = PyUnicode_FromString(", "), *list = NULL;
     for (uint32_t i = 0; names && i < k->ninputs; i++)
-        if (!values[i] && PyList_Append(names, k->inputs[i].name))
+        if (!values[i] && k->inputs[i].parts && PyList_Append(names, k->inputs[i].argument))
             Py_CLEAR(names);
     if (names && comma)
         list = PyUnicode_Join(comma, names);
@@ -80,21 +92,54 @@ count_wrong(core_kernel *k, PyObject *const *values, Py_ssize_t given, Py_ssize_
 }
 
 int
-core_bind(core_kernel *k, PyObject *args, PyObject *kw, bool partial, PyObject **values)
+core_bind_arguments(core_kernel *k, PyObject *args, PyObject *kw, bool partial, PyObject **values)
 {
     Py_ssize_t given = PyTuple_Size(args), room = 0, needed = 0, at = 0;
     if (bind_keywords(k, kw, values))
         return -1;
     for (uint32_t i = 0; i < k->ninputs; i++) {
-        room += !values[i];
-        needed += !values[i] && !k->inputs[i].extent;
+        room += !values[i] && k->inputs[i].parts;
+        needed += !values[i] && k->inputs[i].parts && !k->inputs[i].extent;
     }
     if (given != room && given != needed && !(partial && given == 0))
         return count_wrong(k, values, given, room, needed);
     for (uint32_t i = 0; at < given && i < k->ninputs; i++)
-        if (!values[i] && (given == room || !k->inputs[i].extent))
+        if (!values[i] && k->inputs[i].parts && (given == room || !k->inputs[i].extent))
             values[i] = PyTuple_GetItem(args, at++);
     return 0;
+}
+
+/* The fields of a struct with arrays, each for the input that it is. */
+static int
+take_apart(core_kernel *k, const input *first, PyObject *value, PyObject **values)
+{
+    PyObject *module = PyImport_ImportModule("retrograd._records"), **owner = &values[k->ninputs];
+    int status = module && (*owner || (*owner = PyList_New(0))) ? 0 : -1;
+    for (uint32_t i = 0; !status && i < first->parts; i++) {
+        PyObject *part = PyObject_CallMethod(module, "part", "OsO", value, kernel_name(k), first[i].name);
+        status = part ? PyList_Append(*owner, part) : -1;
+        values[first - k->inputs + i] = part;
+        Py_XDECREF(part);
+    }
+    Py_XDECREF(module);
+    return status;
+}
+
+int
+core_bind(core_kernel *k, PyObject *args, PyObject *kw, bool partial, PyObject **values)
+{
+    PyObject *name, *value;
+    Py_ssize_t at = 0;
+    int status = core_bind_arguments(k, args, kw, partial, values);
+    for (uint32_t i = 0; !status && i < k->ninputs; i++)
+        if (values[i] && k->inputs[i].parts && k->inputs[i].apart)
+            status = take_apart(k, &k->inputs[i], values[i], values);
+    while (!status && kw && PyDict_Next(kw, &at, &name, &value)) {
+        input *in = find_argument(k, name) ? NULL : find_part(k, name);
+        if (in)
+            values[in - k->inputs] = value;
+    }
+    return status;
 }
 
 /* -- look ---------------------------------------------------------------------------------------------------------- */

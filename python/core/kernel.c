@@ -170,7 +170,7 @@ kernel_dealloc(PyObject *self)
         core_frame_free(f);
     }
     for (uint32_t i = 0; i < k->ninputs; i++)
-        Py_XDECREF(k->inputs[i].name);
+        Py_XDECREF(k->inputs[i].name), Py_XDECREF(k->inputs[i].argument);
     free(k->inputs);
     free(k->params);
     Py_XDECREF(k->module);
@@ -186,9 +186,9 @@ argument_length(const rg_param *p)
 }
 
 static PyObject *
-input_name(const rg_param *p)
+interned(const rg_param *p, size_t length)
 {
-    PyObject *name = PyUnicode_FromStringAndSize(p->name.ptr, (Py_ssize_t)argument_length(p));
+    PyObject *name = PyUnicode_FromStringAndSize(p->name.ptr, (Py_ssize_t)length);
     if (name)
         PyUnicode_InternInPlace(&name);
     return name;
@@ -208,9 +208,21 @@ same_argument(const rg_param *p, const rg_param *before)
     return n < p->name.len && n == argument_length(before) && memcmp(p->name.ptr, before->name.ptr, n) == 0;
 }
 
+/* How many parameters from p on are fields of one struct, if arrays are among them; else 0. */
+static uint32_t
+fields_with_arrays(const rg_param *p, const rg_param *end)
+{
+    uint32_t n = 1;
+    bool arrays = p->array;
+    for (; p + n < end && same_argument(p + n, p); n++)
+        arrays |= p[n].array;
+    return arrays && !p->record && argument_length(p) < p->name.len ? n : 0;
+}
+
 static int
 describe(core_kernel *k)
 {
+    uint32_t fields = 0; /* that are still to come, of a struct with arrays */
     k->nparams = rg_kernel_param_count(k->kernel);
     k->params = calloc(k->nparams + 1, sizeof *k->params);
     k->inputs = calloc(k->nparams + 1, sizeof *k->inputs);
@@ -222,16 +234,26 @@ describe(core_kernel *k)
         rg_status status = rg_kernel_get_param(k->kernel, i, p);
         if (status)
             return core_fail(status), -1;
+    }
+    for (uint32_t i = 0; i < k->nparams; i++) {
+        const rg_param *p = &k->params[i];
         k->nresults += p->result;
-        if (p->result || (i && same_argument(p, p - 1))) {
+        if (p->result || (!fields && i && same_argument(p, p - 1) && !k->inputs[k->ninputs - 1].apart)) {
             k->inputs[k->ninputs ? k->ninputs - 1 : 0].count += !p->result;
             continue;
         }
+        uint32_t begun = fields ? 0 : fields_with_arrays(p, k->params + k->nparams);
+        bool apart = fields || begun;
         input *in = &k->inputs[k->ninputs];
-        *in = (input){.name = input_name(p), .kind = kind_of(p), .index = i, .count = 1, .extent = p->extent};
-        if (!in->name)
-            return -1;
+        *in = (input){.kind = !apart ? kind_of(p) : p->array ? INPUT_ARRAY : INPUT_SCALAR, .index = i, .count = 1, .apart = apart};
+        in->parts = begun ? begun : !fields;
+        in->extent = p->extent && !apart;
+        in->argument = interned(p, argument_length(p));
+        in->name = apart ? interned(p, p->name.len) : Py_XNewRef(in->argument);
+        if (!in->name || !in->argument)
+            return k->ninputs++, -1;
         k->ninputs++;
+        fields = (begun ? begun : fields) - apart;
     }
     return 0;
 }
@@ -481,10 +503,10 @@ core_kernel_run(core_kernel *k, rg_form form, PyObject **values, core_view *view
 static PyObject *
 run(core_kernel *k, rg_form form, PyObject *args, PyObject *kw, const call *how)
 {
-    PyObject *few_values[FEW] = {0}, **values = few_values;
+    PyObject *few_values[FEW + 1] = {0}, **values = few_values;
     core_view *views = k->ninputs > FEW ? NULL : alloca(FEW * sizeof *views);
     if (k->ninputs > FEW) {
-        values = calloc(k->ninputs, sizeof *values);
+        values = calloc(k->ninputs + 1, sizeof *values);
         views = calloc(k->ninputs, sizeof *views);
     }
     PyObject *done = NULL;
@@ -495,6 +517,8 @@ run(core_kernel *k, rg_form form, PyObject *args, PyObject *kw, const call *how)
             views[i].data = NULL, views[i].owner = NULL, views[i].cuda = -1, views[i].maker = NULL, views[i].dtype = RG_NONE;
         done = core_kernel_run(k, form, values, views, how);
     }
+    if (values)
+        Py_XDECREF(values[k->ninputs]);
     if (k->ninputs > FEW) {
         free(values);
         free(views);
@@ -561,10 +585,10 @@ kernel_bind(PyObject *self, PyObject *given)
     PyObject **values = calloc(k->ninputs + 1, sizeof *values);
     if (!values)
         return PyErr_NoMemory();
-    if (core_bind(k, args, kw, false, values) == 0)
+    if (core_bind_arguments(k, args, kw, false, values) == 0)
         all = PyDict_New();
     for (uint32_t i = 0; all && i < k->ninputs; i++)
-        if (values[i] && PyDict_SetItem(all, k->inputs[i].name, values[i]))
+        if (values[i] && PyDict_SetItem(all, k->inputs[i].argument, values[i]))
             Py_CLEAR(all);
     free(values);
     return all;
@@ -616,6 +640,8 @@ with_some(core_kernel *k, PyObject *kw, bool set, PyObject *(*ask)(const call *c
             done = ask(&c, user);
         core_call_end_alone(&c);
     }
+    if (values)
+        Py_XDECREF(values[k->ninputs]);
     free(values);
     free(views);
     Py_XDECREF(none);

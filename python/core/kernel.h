@@ -4,15 +4,19 @@
 
 #include "core.h"
 
-/* A struct and an array of structs are several parameters of the kernel. The last two are memory. */
+/* A struct and an array of structs are several parameters of the kernel. A struct with arrays is as many inputs. The last two kinds
+ * are memory. */
 typedef enum input_kind { INPUT_SCALAR, INPUT_STRUCT, INPUT_ARRAY, INPUT_RECORDS } input_kind;
 
 /* What a call gives. */
 typedef struct input {
-    PyObject *name; /* interned */
+    PyObject *name;     /* interned */
+    PyObject *argument; /* the same, or the struct whose field it is; interned */
+    uint32_t parts;     /* inputs of this argument, at the first; 0: not the first */
     input_kind kind;
     uint32_t index, count; /* of the kernel's parameters */
     bool extent;           /* may be left out: shapes of arrays tell */
+    bool apart;            /* a field of a struct with arrays */
 } input;
 
 enum { PLANES = 3 }; /* adjoint, tangent, the adjoint's tangent */
@@ -88,7 +92,9 @@ typedef struct call {
     bool waits;   /* until the launch has ended: work of others would not come behind it */
 } call;
 
-/* Values by input from positional and keyword arguments. `partial`: any may be missing. */
+/* Values by argument, at the first input of each, from positional and keyword arguments. `partial`: any may be missing. */
+int core_bind_arguments(core_kernel *k, PyObject *args, PyObject *kw, bool partial, PyObject **values);
+/* Values by input, and behind them, to be released, what owns those that were taken out of structs. */
 int core_bind(core_kernel *k, PyObject *args, PyObject *kw, bool partial, PyObject **values);
 /* Sets c->values and c->planes; c->kernel is set. call_end in any case. */
 int core_call_begin(call *c);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 from dataclasses import dataclass
 from typing import Any, Callable, Mapping, Sequence
@@ -162,7 +163,8 @@ class Kernel(_core.Kernel):
         for p in self.params:
             kinds.setdefault(p.argument, p)
         found = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=_Kind(kinds[name]),
-                                   default=... if kinds[name].extent else inspect.Parameter.empty) for name in self._inputs]
+                                   default=... if kinds[name].extent else inspect.Parameter.empty)
+                 for name in dict.fromkeys(name.partition(".")[0] for name in self._inputs)]
         return inspect.Signature(found, __validate_parameters__=False)
 
     def __repr__(self) -> str:
@@ -327,7 +329,7 @@ class Kernel(_core.Kernel):
             adjoints = self._planes(values, lambda p: p.name in names or p.written or p.result, {}, end - first)
             adjoints[of].reshape(end - first, n)[...] = np.eye(end - first, n, first)
             # only the last launch changes the arrays that the kernel writes
-            given = bound if end == n else {name: np.array(value) if name in written else value for name, value in bound.items()}
+            given = bound if end == n else {name: copy.deepcopy(value) if name in written else value for name, value in bound.items()}
             self._launch(FORWARD_VJP, (), given, adjoints, None, None)
             for name in names:
                 rows[name][first:end] = adjoints[name]

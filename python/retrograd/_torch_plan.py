@@ -90,7 +90,7 @@ class Plan(Function):
             return flat
         inputs: dict[str, list[int]] = {}
         for i, slot in enumerate(s for s in self.slots if not s.result):
-            inputs.setdefault(slot.param.argument, []).append(i)
+            inputs.setdefault(slot.name if slot.name in self.kernel._inputs else slot.param.argument, []).append(i)
         structs = {s.param.argument for s in self.slots if s.param.argument != s.name}
 
         def group(values: Some) -> tuple[Any, ...]:

@@ -80,6 +80,15 @@ void kinds(signed char a, unsigned short b, long c, _Bool d, float e, double out
 void checked(int n, const double x[n], double y[n]) { for (int i = 0; i < n; i++) y[i] = sqrt(x[i]); }
 void gamma_of(int n, const double x[n], double y[n]) { for (int i = 0; i < n; i++) y[i] = lgamma(x[i]); }
 void sign_of(double a, double y[1]) { y[0] = copysign(1.0, a); }
+struct layer { int n, m; double *w, rate; };
+void through(const struct layer *l, const double *x, double *y)
+{
+    for (int i = 0; i < l->n; i++) {
+        y[i] = 0;
+        for (int j = 0; j < l->m; j++)
+            y[i] += l->rate * l->w[i * l->m + j] * x[j] * x[j];
+    }
+}
 struct spring { double stiffness; struct { double at[2]; int turns; } end; };
 double pull(struct spring s, double scale, const double x[2])
 { return scale * s.stiffness * s.end.turns * ((x[0] - s.end.at[0]) * (x[0] - s.end.at[0]) + (x[1] - s.end.at[1]) * x[1]); }
@@ -194,6 +203,18 @@ void step(int n, double dt, double x[n], double v[n])
         halves = rg.jax.function(kernels.halves)
         x, a = np.array([1, 2.5], np.float16), jnp.float16(-0.1)
         self.assertEqual(halves(x, a).tolist(), (x.astype(np.float32) * np.float32(a)).astype(np.float16).tolist())
+
+    def test_structs_with_arrays(self):
+        through = rg.jax.function(kernels.through, outputs={"y": (2,)})
+        w, x = np.arange(6.0).reshape(2, 3), np.array([1.0, 2, 3])
+
+        def compiled(rate, w, x):
+            return through({"n": 2, "m": 3, "w": w, "rate": rate}, x).sum()
+
+        def reference(rate, w, x):
+            return (rate * w @ (x * x)).sum()
+
+        same_of(self, (compiled, reference), lambda f: jax.grad(f, (0, 1, 2)), 2.0, w, x)
 
     def test_structs(self):
         pull = rg.jax.function(kernels.pull)

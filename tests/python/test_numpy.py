@@ -30,6 +30,15 @@ struct body { double mass; int kind; float at[2]; };
 void weigh(int n, const struct body b[n], double w[n]) { for (int i = 0; i < n; i++) w[i] = b[i].mass * b[i].at[1] + b[i].kind; }
 void types(int8_t a, uint64_t b, _Bool c, float d, double out[4]) { out[0] = a; out[1] = b; out[2] = c; out[3] = d; }
 struct state { double a; struct { float x[2]; int k; } in; };
+struct layer { int n, m; double *w, *b, rate, loss; struct { double *gain; } with; };
+void through(struct layer *l, const double *x, double *y) {
+    for (int i = 0; i < l->n; i++) {
+        y[i] = l->b ? l->b[i] : 0;
+        for (int j = 0; j < l->m; j++) y[i] += l->w[i * l->m + j] * x[j];
+        y[i] *= l->rate * l->with.gain[i];
+        l->loss += y[i];
+    }
+}
 double inner(struct state s, double scale) { return scale * (s.a * s.in.x[1] * s.in.x[1] + s.in.k); }
 void half(int n, const _Float16 x[n], float y[n]) { for (int i = 0; i < n; i++) y[i] = x[i]; }
 void spin(long n, double x[1]) { for (long i = 0; i < n; i++) x[0] = x[0] * 0.5 + 1; }
@@ -137,6 +146,28 @@ class Calls(unittest.TestCase):
             kernels.weigh(np.zeros(3, [("mass", "f8")]), w)
         with self.assertRaisesRegex(TypeError, "no field kind"):
             kernels.weigh(np.zeros(3, np.dtype([("mass", "f8"), ("sort", "i4"), ("at", "f4", 2)], align=True)), w)
+
+    def test_struct_with_arrays(self):
+        w, b, x, y = np.array([[1.0, 2, 3], [4, 5, 6]]), np.array([0.5, -0.5]), np.array([1.0, 0, 2]), np.zeros(2)
+        layer = {"n": 2, "m": 3, "w": w, "b": b, "rate": 0.5, "loss": np.zeros(()), "with": {"gain": np.array([2.0, 4])}}
+        kernels.through(layer, x, y)
+        self.assertEqual((y.tolist(), float(layer["loss"])), ([7.5, 31], 38.5))
+        objects = types.SimpleNamespace(**{**layer, "b": np.zeros(0), "loss": np.zeros(1), "with": types.SimpleNamespace(gain=np.ones(2))})
+        with self.assertRaisesRegex(rg.InvalidError, "l.loss"):
+            kernels.through(objects, x, y)
+        objects.loss = rg.zeros((), np.float64)
+        kernels.through(y=y, l=objects, x=x)  # without elements: null
+        self.assertEqual((y.tolist(), float(objects.loss.numpy())), ([3.5, 8], 11.5))
+        layer["loss"][...] = 0
+        value, gradient = kernels.through.value_and_grad(layer, x, y, of="l.loss")
+        self.assertEqual((value, gradient["l.w"].tolist(), gradient["l.rate"]), (38.5, [[1, 0, 2], [2, 0, 4]], 77))
+        self.assertEqual(kernels.through.jacobian(layer, x, y, of="y", wrt="l.with.gain").tolist(), [[3.75, 0], [0, 7.75]])
+        self.assertEqual(str(kernels.through.signature), "(l: struct, x: float64[:], y: float64[:])")
+        for wrong, message in (({**layer, "w": None}, "argument 'l.w' has to be an array"), ({"n": 2}, "argument 'l' has no field")):
+            with self.assertRaisesRegex(TypeError, message):
+                kernels.through(wrong, x, y)
+        with self.assertRaisesRegex(TypeError, r"takes 3 further arguments \(l, x, y\), not 2"):
+            kernels.through(x, y)
 
     def test_struct_by_value(self):
         state = np.zeros((), [("a", "f8"), ("in", [("x", "f4", 2), ("k", "i4")])])

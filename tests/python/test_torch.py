@@ -73,6 +73,9 @@ void sorted(int n, const double x[n], int bin[n], double y[n], int count[1])
         count[0] += bin[i];
     }
 }
+struct layer { int n, m; double *w, *b, rate; };
+void through(const struct layer *l, const double *x, double *y) { for (int i = 0; i < l->n; i++) { double s = l->b[i]; for (int j = 0;
+j < l->m; j++) s += l->w[i * l->m + j] * x[j]; y[i] = tanh(s) * l->rate; } }
 struct spring { double k; struct { double rest, push[2]; } at; };
 double pull(struct spring s, int n, const double x[n]) { double e = 0; for (int i = 0; i < n; i++) e += s.k * (x[i] - s.at.rest) *
 (x[i] - s.at.push[1]); return e; } void types(int n, const float a[n], const _Float16 h[n], double d, float b[n]) { for (int i = 0;
@@ -315,6 +318,13 @@ class Autograd(Suite):
         value = f({"k": k, "at": {"rest": rest, "push": push}}, x)
         self.close(value, expected)
         self.close(grad(value, (k, rest, push, x)), grad(expected, (k, rest, push, x)))
+
+    def test_structs_with_arrays(self):
+        w, b, rate, x = rand(2, 3), rand(2, seed=1), rand(), rand(3, seed=2)
+        value = function(kernels.through, {"y": (2,)})({"n": 2, "m": 3, "w": w, "b": b, "rate": rate}, x)
+        expected = torch.tanh(w @ x + b) * rate
+        self.close(value, expected)
+        self.close(grad(value.sum(), (w, b, rate, x)), grad(expected.sum(), (w, b, rate, x)))
 
     def test_types(self):
         a, h = torch.rand(4, requires_grad=True), torch.rand(4).half().requires_grad_()
