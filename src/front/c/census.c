@@ -6,6 +6,7 @@
 
 struct census {
     map functions; /* looked at */
+    map filled; /* what names the array → the assignment that fills it */
     map mentioned, written, addressed, arrays, exchanged, assigned;
 };
 
@@ -94,6 +95,16 @@ mark_exchange(census *c, const node *n)
                  ((value->kind == E_BINARY || value->kind == E_ADDR || value->kind == E_DECAY)
                       ? fc_node_walk(value, is_no_element, NULL)
                       : fc_is_constant_node(to->kid[1], &first));
+    if (fills && !fc_is_constant_node(to->kid[1], &first)) { /* one that is filled twice changes */
+        const node *base = to->kid[0];
+        while (base->kind == E_CAST || base->kind == E_DECAY)
+            base = base->kid[0];
+        uint64_t key = base->kind == E_MEMBER ? field_key(base->kid[0]->type->rec, (uint32_t)base->bits)
+                       : base->kind == E_REF  ? map_ptr(base->decl)
+                                              : 0;
+        fills = !map_get(&c->filled, key);
+        map_set(&c->filled, key, (void *)n);
+    }
     if (!fills)
         mark(&c->exchanged, text_key(3, to->type->elem->name));
 }
@@ -171,7 +182,7 @@ census *
 fc_census(arena *a, const node *tree)
 {
     census *c = arena_one(a, census);
-    c->functions.in = c->mentioned.in = c->written.in = c->addressed.in = c->arrays.in = c->exchanged.in = c->assigned.in = a;
+    c->functions.in = c->mentioned.in = c->written.in = c->addressed.in = c->arrays.in = c->exchanged.in = c->assigned.in = c->filled.in = a;
     fc_node_walk(tree, look_at_node, c);
     return c;
 }

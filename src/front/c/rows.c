@@ -189,7 +189,7 @@ fc_rows_assigned(gen *g, slot *s, const place *p, const place *to, const node *n
         memcpy(s->first_index, to->index, sizeof(s->first_index));
         return true;
     }
-    bool formula = able && !s->filler;
+    bool formula = able && !s->filler && !rg_value_is_const(subscript, &bits);
     if (s->formula_read)
         return false;
     s->filler = n;
