@@ -6,8 +6,10 @@ all=$(mktemp) missing=0
 trap 'rm -f "$all"' EXIT
 cat "$source"/tests/ad/*.rg >"$all"
 for file in "$source"/tests/cases/*.c; do
-    name=$(basename "$file" .c)
-    "$rgc" ir "$file" "$name" >>"$all" || exit 1
+    named=$(sed -n 's|^// kernel: ||p' "$file")
+    for name in ${named:-$(basename "$file" .c)}; do
+        "$rgc" ir "$file" "$name" >>"$all" || exit 1
+    done
 done
 ops=$(printf '#define RG_OP(NAME, text, form, flags, f, i, d0, d1, d2, doc) text #d0 #d1 #d2 ;\n#include "ops.def"\n' |
       ${CC:-cc} -E -P -I "$source/include/retrograd" - | tr ';' '\n' |

@@ -87,6 +87,7 @@ static const struct {
 } passes[] = {
     {"lower_races", lower_races},
     {"ad_own_atomics", ad_own_atomics},
+    {"ad_independent", ad_independent},
     {"opt_inline", opt_inline}, {"opt_fold", opt_fold},   {"opt_cse", opt_cse},
     {"opt_dce", opt_dce},       {"opt_count", opt_count}, {"opt_fma", opt_fma},
     {"opt_hoist", opt_hoist},

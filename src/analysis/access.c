@@ -142,8 +142,8 @@ moves_on(const pair *p, uint32_t k, const ir_op *loop, const ir_value *induction
         !poly_split(&p->at[k], &f, &coefficient, &rest) || !poly_is_const(&coefficient, &c) || !c ||
         !stands_in(&rest, loop->regions[0]))
         return false;
-    if (loop->code == RG_OP_PARALLEL)
-        return p->more[k] == 0;
+    if (loop->code == RG_OP_PARALLEL) /* threads are at least c apart */
+        return p->more[k] == 0 || (c != INT64_MIN && p->more[k] < llabs(c) && p->more[k] > -llabs(c));
     const int64_t big = INT64_C(1) << 31;
     int64_t pace = (int64_t)step, apart = p->more[k];
     if (pace > big || pace < -big || c > big || c < -big || apart > big * big / 4 || apart < -big * big / 4)

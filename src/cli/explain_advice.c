@@ -10,6 +10,7 @@
 #include "analysis/effects.h"
 #include "analysis/integers.h"
 #include "analysis/uses.h"
+#include "diff/ad.h"
 
 enum { FEW = 32, DEEPEST = 4 };
 
@@ -327,7 +328,7 @@ static void
 advise_parallel(const ir_op *task, listing *to)
 {
     uint32_t below = task->attr.rank ? depth_below(task->regions[0]) : 0;
-    if (below)
+    if (below && !ad_is_independent(only_loop(task->regions[0]), mem_scratch()))
         listing_note(to, task->loc,
                      "advice: the iterations of the loop%s inside are independent, too: with `collapse(%u)` each is one of this "
                      "loop's, and nothing is recorded from one to the next",
@@ -340,7 +341,9 @@ look_in(const ir_region *r, listing *to)
     ir_for_ops (op, r) {
         str sums = {.in = mem_scratch()};
         bool could = op->code == RG_OP_FOR && !is_short(op) && carries_sums_only(op, &sums) && is_independent(op);
-        if (could)
+        if (could && ad_is_independent(op, mem_scratch()))
+            listing_note(to, op->loc, "its iterations are independent: they are threads");
+        else if (could)
             advise_serial(op, &sums, to);
         else if (op->code == RG_OP_PARALLEL)
             advise_parallel(op, to);

@@ -25,6 +25,9 @@ ir_fn *ad_vjp(const ir_fn *fn, const ad_options *options, const char *name, pass
  * what it writes; active planes of fn (a vjp's adjoints) get tangents too. */
 ir_fn *ad_jvp(const ir_fn *fn, const ad_options *options, const char *name, pass_context *c);
 
+/* Whether a loop is a serial one that ad_independent makes parallel. (It is changed meanwhile.) */
+bool ad_is_independent(ir_op *loop, arena *scratch);
+
 /* -- calls of derivatives (calls.c) ------------------------------------------------------------------------- */
 /* The reverse of a call of a gradient is no reverse of a reverse sweep: the gradient's Jacobian is symmetric, so
  * what its operands get is the jvp of the gradient along the results' adjoints: one more call of a derivative. */

@@ -14,6 +14,7 @@
  * i * d wrap?) becomes a condition over values known when the task is launched. */
 #include "diff/exclusive.h"
 #include "analysis/effects.h"
+#include "analysis/exchanged.h"
 
 enum { ACCESSES_MAX = 512, BOUNDS_MAX = 10 };
 
@@ -83,7 +84,7 @@ collect_accesses(ir_op *op, void *user)
         if (op->args[i]->type.kind == IR_BUFFER)
             ad_bounds_fail(&s->b, "a function gets it");
     if (!is_access || op->args[0]->type.kind != IR_BUFFER ||
-        (op->code == RG_OP_LOAD && s->activity && !ad_is_active(s->activity, op->results[0])))
+        (op->code == RG_OP_LOAD && s->activity && !ad_is_active(s->activity, op->results[0])) || ir_are_exchanged(op->args[0], s->buffer))
         return true;
     s->shares_root = false;
     ir_buffer_roots(op->args[0], note_shared_root, s);
@@ -243,7 +244,8 @@ look_at_axis(search *s, uint32_t axis)
         order[at] = k;
     }
     d->reach = poly_const(0);
-    for (uint32_t i = 0; i < n; i++) {
+    bool alone = n == 1 && d->rests.n == 1; /* how far the index goes does not matter */
+    for (uint32_t i = 0; i < n && !alone; i++) {
         poly c = magnitude(&d->c[order[i]]), *most = &d->most[order[i]];
         if (!extent_of_index(s, order[i], most))
             return false;
@@ -255,6 +257,8 @@ look_at_axis(search *s, uint32_t axis)
         poly c = magnitude(&d->c[order[i]]);
         if (!stands_out(s, &c, &below, d))
             return false;
+        if (alone)
+            break;
         c = poly_mul(&c, &d->most[order[i]]);
         below = poly_add(&below, &c, 1);
     }

@@ -221,6 +221,9 @@ run_stages(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, pas
     bool reverse = combined || o->form == RG_VJP || o->form == RG_JVP_VJP;
     bool forward = o->form >= RG_JVP;
 
+    /* what needs no order runs in lanes, forward and reverse. The interpreter stays with what was written. */
+    if (o->stage != IR_STAGE_AD && PASS_RUN(m, ad_independent, IR_STAGE_SOURCE, c))
+        pass_simplify(m, IR_STAGE_SOURCE, c);
     /* what one thread of a GPU does alone is a task, and so are its derivatives */
     if (*serial)
         *serial = PASS_RUN(m, lower_serial, IR_STAGE_SOURCE, c);
@@ -230,7 +233,7 @@ run_stages(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, pas
     if (o->contraction)
         PASS_RUN(m, opt_fma, IR_STAGE_AD, c);
     /* short loops are straight code, and local arrays in them scalars, before there are derivatives. The
-     * interpreter stays with what was written. */
+     * interpreter does without. */
     if (o->stage != IR_STAGE_AD) {
         bool unrolled = false;
         for (unsigned round = 0; round < m->target->unroll_rounds && PASS_RUN(m, opt_unroll, IR_STAGE_SOURCE, c); round++) {
