@@ -13,13 +13,13 @@
 enum { CARRIED = 8, STATES = 16 };
 
 /* what the loop carries, as far as it follows from the constants that it begins with */
-typedef struct carried_state {
+typedef struct carried_numbers {
     ir_known at[CARRIED];
     uint32_t n;
-} carried_state;
+} carried_numbers;
 
 static const uint64_t *
-carried_bits(const carried_state *s, const ir_value *v)
+carried_bits(const carried_numbers *s, const ir_value *v)
 {
     for (uint32_t i = 0; i < s->n; i++)
         if (s->at[i].index == v)
@@ -28,36 +28,36 @@ carried_bits(const carried_state *s, const ir_value *v)
 }
 
 static void
-add_carried(carried_state *s, const ir_value *param, uint64_t bits)
+note_number(carried_numbers *s, const ir_value *param, uint64_t bits)
 {
     s->at[s->n++] = (ir_known){.index = param, .bits = bits};
 }
 
 static void
-first_state(carried_state *s, const ir_op *loop, uint32_t lead)
+first_numbers(carried_numbers *s, const ir_op *loop, uint32_t lead)
 {
     const ir_region *r = loop->regions[0];
     uint64_t bits;
     for (uint32_t i = lead; i < r->nparams && s->n < CARRIED; i++)
         if (ir_is_integer(r->params[i]->type) && ir_is_const(loop->args[ir_first_init(loop) + i - lead], &bits))
-            add_carried(s, r->params[i], bits);
+            note_number(s, r->params[i], bits);
 }
 
 static void
-next_state(carried_state *s, const ir_op *loop, uint32_t lead)
+next_numbers(carried_numbers *s, const ir_op *loop, uint32_t lead)
 {
-    carried_state next = {.n = 0};
+    carried_numbers next = {.n = 0};
     uint64_t bits;
     for (uint32_t i = 1; i < s->n; i++)
         s->at[i].outer = &s->at[i - 1];
     for (uint32_t i = 0; i < s->n; i++)
         if (ir_known_value(&s->at[s->n - 1], ir_terminator(loop->regions[0])->args[s->at[i].index->index - lead], &bits))
-            add_carried(&next, s->at[i].index, bits);
+            note_number(&next, s->at[i].index, bits);
     *s = next;
 }
 
 static bool
-same_state(const carried_state *a, const carried_state *b)
+same_numbers(const carried_numbers *a, const carried_numbers *b)
 {
     bool same = a->n == b->n;
     for (uint32_t i = 0; i < a->n && same; i++)
@@ -74,17 +74,17 @@ differ_in_all_states(const ir_value *x, const ir_value *y, uint32_t limit)
     if (x->def || y->def || x->region != y->region || !loop || !ir_is_loop(loop))
         return false;
     uint32_t lead = loop->code == RG_OP_FOR;
-    carried_state s = {.n = 0}, before = {.n = 0};
-    first_state(&s, loop, lead);
+    carried_numbers s = {.n = 0}, before = {.n = 0};
+    first_numbers(&s, loop, lead);
     for (uint32_t i = 0; i < STATES; i++) {
         const uint64_t *a = carried_bits(&s, x), *b = carried_bits(&s, y);
         if (!a || !b || *a == *b || *a >= limit || *b >= limit)
             return false;
-        if (i && same_state(&s, &before))
+        if (i && same_numbers(&s, &before))
             return true;
         if ((i & (i - 1)) == 0) /* a cycle is found by the state at its last power of 2 */
             before = s;
-        next_state(&s, loop, lead);
+        next_numbers(&s, loop, lead);
     }
     return false;
 }

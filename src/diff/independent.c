@@ -71,7 +71,7 @@ runs_shortly(const ir_op *loop)
 
 /* the same operands and the same region */
 static void
-make_parallel(ir_op *loop)
+as_parallel(ir_op *loop)
 {
     loop->code = RG_OP_PARALLEL;
     loop->attr.step = 0;
@@ -79,7 +79,7 @@ make_parallel(ir_op *loop)
 }
 
 static void
-make_serial(ir_op *loop)
+as_serial(ir_op *loop)
 {
     loop->code = RG_OP_FOR;
     loop->attr.step = 1;
@@ -92,9 +92,9 @@ ad_is_independent(ir_op *loop, arena *scratch)
         !ir_walk(loop->regions[0], needs_no_order, NULL))
         return false;
     writes_query q = {.loop = loop, .scratch = scratch, .apart.in = scratch, .fine = true};
-    make_parallel(loop); /* as who asks about threads wants to see it */
+    as_parallel(loop); /* as who asks about threads wants to see it */
     ir_walk(loop->regions[0], look_at_access, &q);
-    make_serial(loop);
+    as_serial(loop);
     return q.fine && q.apart.n;
 }
 
@@ -189,7 +189,7 @@ look_in_region(edit *e, ir_region *r)
         next = op->next;
         edit_operands(e, op);
         if (ad_is_independent(op, e->scratch)) {
-            make_parallel(op);
+            as_parallel(op);
             e->changed = true;
         }
         if (op->code == RG_OP_PARALLEL)
