@@ -187,7 +187,8 @@ fc_with_defaults(unit *u, CXCursor c, node *list)
         return fc_node_bad(u, c, ERR_EXPRESSION, "a constructor");
     cursors all = fc_record_fields(u, record);
     node **grown = arena_new_n(u->arena, node *, all.n + 1);
-    memcpy(grown, list->list, list->count * sizeof(*grown));
+    for (size_t i = 0; i < list->count; i++)
+        grown[i] = list->list[i];
     list->list = grown;
     for (size_t i = list->count; i < all.n; i++) {
         CXCursor value = default_value(u, all.at[i]);

@@ -73,7 +73,8 @@ fc_slots_new(gen *g, object *o, slot_kind kind, uint32_t outer, const int64_t *d
     if (!n)
         return;
     making m = {.g = g, .object = o, .rank = outer};
-    memcpy(m.dim, dims, outer * sizeof(*dims));
+    for (uint32_t k = 0; k < outer; k++)
+        m.dim[k] = dims[k];
     o->pointers = arena_new_n(g->arena, slot *, n);
     add_slots(&m, o->name, o->type);
     for (uint32_t i = 0; i < n; i++)
