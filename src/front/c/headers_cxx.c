@@ -6,6 +6,7 @@
 static const char cmath_h[] =
     "#ifndef __RG_CMATH_H\n#define __RG_CMATH_H\n"
     "#define __RG_CMATH\n#include <math.h>\n#undef __RG_CMATH\n"
+    "#pragma push_macro(\"float\")\n#undef float\n" /* -Dfloat=double */
     "#undef isnan\n#undef isinf\n#undef isfinite\n#undef isnormal\n#undef signbit\n#undef fpclassify\n#undef isgreater\n"
     "#undef isgreaterequal\n#undef isless\n#undef islessequal\n#undef islessgreater\n#undef isunordered\n"
     "extern \"C\" { int abs(int); long labs(long); long long llabs(long long); }\n"
@@ -38,7 +39,7 @@ static const char cmath_h[] =
     "template <class T> constexpr bool isinf(T x) { return __builtin_isinf(x); }\n"
     "template <class T> constexpr bool isfinite(T x) { return __builtin_isfinite(x); }\n"
     "template <class T> constexpr bool signbit(T x) { return __builtin_signbit(x); }\n"
-    "}\n#endif\n";
+    "}\n#pragma pop_macro(\"float\")\n#endif\n";
 
 static const char algorithm_h[] =
     "#pragma once\n#include <utility>\nnamespace std {\n"
@@ -70,7 +71,7 @@ static const char array_h[] =
     "}\n";
 
 static const char limits_h[] =
-    "#pragma once\nnamespace std {\n"
+    "#pragma once\n#pragma push_macro(\"float\")\n#undef float\nnamespace std {\n"
     "template <class T> struct numeric_limits;\n"
     "#define __RG_LIMITS(T, lo, low, hi, eps, inf, real, sign)\\\n"
     "template <> struct numeric_limits<T> { static constexpr bool is_integer = !real, is_signed = sign, has_infinity = real;\\\n"
@@ -83,7 +84,7 @@ static const char limits_h[] =
     "__RG_LIMITS(unsigned, 0, 0, __INT_MAX__ * 2U + 1, 0, 0, false, false)\n"
     "__RG_LIMITS(long, -__LONG_MAX__ - 1, -__LONG_MAX__ - 1, __LONG_MAX__, 0, 0, false, true)\n"
     "__RG_LIMITS(unsigned long, 0, 0, __LONG_MAX__ * 2UL + 1, 0, 0, false, false)\n"
-    "}\n";
+    "}\n#pragma pop_macro(\"float\")\n";
 
 #define STD(of, names) "#pragma once\n#include <" of ">\nnamespace std {\n" names "}\n"
 static const char cstdint_h[] = STD("stdint.h", "using ::int8_t; using ::int16_t; using ::int32_t; using ::int64_t; using ::uint8_t;\n"
