@@ -362,7 +362,7 @@ test_set_data(rg_queue *rg)
     rg_array *x = array_of(rg, RG_F64, 1, 3, 0, first), *out = array_of(rg, RG_F64, 1, 3, 0, y);
     CHECK(rg_args_set_array(args, RG_STR("x"), x) == RG_OK && rg_args_set_array(args, RG_STR("y"), out) == RG_OK);
     CHECK(rg_launch(rg, args, RG_FORWARD) == RG_OK && y[2] == 6);
-    rg_graph *graph;
+    rg_graph *graph = NULL;
     CHECK(rg_graph_begin(rg) == RG_OK && rg_launch(rg, args, RG_FORWARD) == RG_OK && rg_graph_end(rg, &graph) == RG_OK);
     CHECK(rg_graph_launch(graph) == RG_OK);
     CHECK(rg_array_set_data(x, second) == RG_OK);
