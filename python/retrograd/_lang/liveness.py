@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import Any, Callable
+from typing import Any, Callable, Iterator
 
 COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp, ast.DictComp)
 
@@ -30,10 +30,25 @@ def read_in(node: ast.AST) -> set[str]:
     return found | {node.target.id} if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) else found
 
 
+def surely(node: ast.AST) -> Iterator[ast.AST]:
+    """A node, and what in it is evaluated whatever the values are."""
+    yield node
+    inner = (node.values[:1] if isinstance(node, ast.BoolOp) else [node.left, node.comparators[0]] if isinstance(node, ast.Compare) else
+             [node.test] if isinstance(node, (ast.IfExp, ast.Assert)) else [] if isinstance(node, (ast.Lambda, *COMPREHENSIONS)) else
+             ast.iter_child_nodes(node))
+    for child in inner:
+        yield from surely(child)
+
+
 def assigned_by(node: ast.AST) -> set[str]:
-    """The names that a simple statement assigns, whatever happens in it."""
+    """The names that an expression or a simple statement surely assigns."""
     targets: list[ast.expr] = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-    return {name for t in targets for name in occurring(t, ast.Store)}
+    return {name for t in targets for name in occurring(t, ast.Store)} | {n.target.id for n in surely(node) if isinstance(n, ast.NamedExpr)}
+
+
+def before_evaluation(node: ast.AST, live: set[str]) -> set[str]:
+    """What is live before an expression or a simple statement, from what is live behind it."""
+    return read_in(node) | (live - assigned_by(node))
 
 
 class Liveness:
@@ -55,20 +70,21 @@ class Liveness:
         if isinstance(node, ast.If):
             self.behind[node] = live
             arms, taken = (self.before(node.orelse, live), self.before(node.body, live)), self.taken(node)
-            return read_in(node.test) | (arms[0] | arms[1] if taken is None else arms[taken])
+            return before_evaluation(node.test, arms[0] | arms[1] if taken is None else arms[taken])
         if isinstance(node, ast.For):
-            return read_in(node.iter) | self.before_loop(node, set(), occurring(node.target, ast.Store), live)
+            return before_evaluation(node.iter, self.before_loop(node, ast.Constant(0), occurring(node.target, ast.Store), live))
         if isinstance(node, ast.While):
-            return self.before_loop(node, read_in(node.test), set(), live)
+            return self.before_loop(node, node.test, set(), live)
         if isinstance(node, (ast.Break, ast.Continue)):
             return self.loops[-1][isinstance(node, ast.Continue)]
-        return read_in(node) | (set() if isinstance(node, ast.Return) else live - assigned_by(node))
+        return before_evaluation(node, set() if isinstance(node, ast.Return) else live)
 
-    def before_loop(self, node: Any, test: set[str], index: set[str], live: set[str]) -> set[str]:
+    def before_loop(self, node: Any, test: ast.expr, index: set[str], live: set[str]) -> set[str]:
         """What is live before an iteration of a loop, or its end."""
-        head = ends = test | self.before(node.orelse, live)
+        ends = self.before(node.orelse, live)
+        head = before_evaluation(test, ends)
         for _ in range(2):  # what the first pass finds is live behind each iteration in the second, which finds nothing more
             self.loops.append((live, head))
-            head = ends | (self.before(node.body, head) - index)
+            head = before_evaluation(test, ends | (self.before(node.body, head) - index))
             self.loops.pop()
         return head
