@@ -1,4 +1,4 @@
-/* Six kernels beside adjoints by hand. SPDX-License-Identifier: Apache-2.0 */
+/* Kernels beside the same in CUDA, with adjoints by hand. SPDX-License-Identifier: Apache-2.0 */
 #include "hand/hand.h"
 #include "machine.h"
 #include "parts.h"
@@ -99,15 +99,18 @@ measure(const settings *s, const problem *p, math how, hand_problem *h, row *o)
 {
     run r;
     run_desc desc = run_describe(how, 0);
+    rg_form reverse = p->combined ? RG_FORWARD_VJP : RG_VJP;
     if (!run_open(&r, s, &desc, p))
         return false;
     if (h) {
         o->error = run_once(&r, p, RG_FORWARD) && hand.primal(h) >= 0.0 ? difference(&r, h, p, RG_PRIMAL) : INFINITY;
-        bool both = run_once(&r, p, RG_VJP) && hand.gradient(h) >= 0.0;
+        bool both = run_once(&r, p, reverse) && hand.gradient(h) >= 0.0;
         o->error = fmax(o->error, both ? difference(&r, h, p, RG_ADJOINT) : INFINITY);
+        if (both && p->combined)
+            o->error = fmax(o->error, difference(&r, h, p, RG_PRIMAL));
     }
     o->primal = run_time(&r, p, RG_FORWARD, s->repeat);
-    o->gradient = run_time(&r, p, RG_VJP, s->repeat);
+    o->gradient = run_time(&r, p, reverse, s->repeat);
     run_close(&r);
     return o->primal >= 0.0 && o->gradient >= 0.0 && (!h || o->error <= (p->touchy && how == MATH_OWN ? 1.0 : p->tolerance));
 }
@@ -118,9 +121,10 @@ print_row(const problem *p, math how, const row *o, double bandwidth, bool good)
     printf("| %-24s | %8lld | %-6s | %8.3f | %8.3f | %6.2f |", p->title, (long long)p->threads, math_names[how], o->primal,
            o->gradient, o->gradient / o->primal);
     if (o->hand_gradient > 0.0)
-        printf(" %8.3f | %8.3f | %6.2f |", o->hand_primal, o->hand_gradient, o->gradient / o->hand_gradient);
+        printf(" %8.3f | %8.3f | %6.2f | %6.2f |", o->hand_primal, o->hand_gradient, o->primal / o->hand_primal,
+               o->gradient / o->hand_gradient);
     else
-        printf("        - |        - |      - |");
+        printf("        - |        - |      - |      - |");
     if (bandwidth > 0.0)
         printf(" %6.3f | %6.3f |", 1e3 * p->primal_bytes / bandwidth, 1e3 * p->gradient_bytes / bandwidth);
     else
@@ -130,7 +134,7 @@ print_row(const problem *p, math how, const row *o, double bandwidth, bool good)
 }
 
 typedef struct means {
-    double ratio, to_hand, worst;
+    double ratio, to_hand, worst, primal_to_hand, worst_primal;
     unsigned count;
 } means;
 
@@ -144,6 +148,8 @@ note(means *m, const row *o)
     if (o->hand_gradient > 0.0) {
         m->to_hand += log(o->gradient / o->hand_gradient);
         m->worst = fmax(m->worst, o->gradient / o->hand_gradient);
+        m->primal_to_hand += log(o->primal / o->hand_primal);
+        m->worst_primal = fmax(m->worst_primal, o->primal / o->hand_primal);
     }
 }
 
@@ -153,32 +159,29 @@ print_means(const means *m, const char *which)
     if (m->count > 0)
         printf("%s math, %u kernels, geometric means: gradient / primal %.2f", which, m->count, exp(m->ratio / m->count));
     if (m->count > 0 && m->worst > 0.0)
-        printf(", gradient / by hand %.2f (worst %.2f)", exp(m->to_hand / m->count), m->worst);
+        printf(", primal / nvcc %.2f (worst %.2f), gradient / by hand %.2f (worst %.2f)", exp(m->primal_to_hand / m->count),
+               m->worst_primal, exp(m->to_hand / m->count), m->worst);
     printf("\n");
 }
 
 static bool
-measure_all(const settings *s, unsigned which, double bandwidth, means m[3])
+measure_all(const settings *s, const problem *p, double bandwidth, means m[3])
 {
-    problem p;
     row best = {0};
     bool all = true;
-    problem_make(&p, which, s->scale);
-    if (s->kernel && strcmp(s->kernel, p.kernel) != 0) {
-        problem_free(&p);
+    if (s->kernel && strcmp(s->kernel, p->kernel) != 0)
         return true;
-    }
-    hand_problem *h = hand.library ? open_by_hand(&p) : NULL;
+    hand_problem *h = hand.library ? open_by_hand(p) : NULL;
     if (hand.library && !h)
-        fprintf(stderr, "gpu_bench: %s: no adjoint by hand\n", p.kernel);
+        fprintf(stderr, "gpu_bench: %s: no adjoint by hand\n", p->kernel);
     double primal = h ? time_by_hand(h, hand.primal, s->repeat) : 0.0;
     double gradient = h ? time_by_hand(h, hand.gradient, s->repeat) : 0.0;
     for (math how = MATH_OWN; how <= MATH_NATIVE; how++) {
-        if (!run_wants(s, p.kernel, how))
+        if (!run_wants(s, p->kernel, how))
             continue;
         row o = {.hand_primal = primal, .hand_gradient = gradient};
-        bool good = measure(s, &p, how, h, &o);
-        print_row(&p, how, &o, bandwidth, good);
+        bool good = measure(s, p, how, h, &o);
+        print_row(p, how, &o, bandwidth, good);
         note(&m[how], &o);
         if (good && (best.gradient <= 0.0 || o.gradient < best.gradient))
             best = o;
@@ -187,25 +190,45 @@ measure_all(const settings *s, unsigned which, double bandwidth, means m[3])
     note(&m[2], &best);
     if (h)
         hand.close(h);
-    problem_free(&p);
     return all && (h || !hand.library);
+}
+
+/* `folder` has a file for each kernel; NULL: the settings name the file of all. */
+static bool
+measure_problems(const settings *s, unsigned count, void (*make)(problem *, unsigned, double), const char *folder)
+{
+    means m[3] = {{0}};
+    bool good = hand.library || load(s->hand) || !s->hand;
+    double bandwidth = hand.library ? hand.bandwidth() : 0.0;
+    if (bandwidth > 0.0)
+        printf("\na copy moves %.2f TB/s", 1e-12 * bandwidth);
+    printf("\nms; floors: the fewest bytes at that rate\n"
+           "| kernel                   |  threads | math   |   primal | gradient |  ratio | hand pr. | hand gr. | pr. /h | gr. /h | fl. pr"
+           " | fl. gr | error   |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+    for (unsigned k = 0; k < count; k++) {
+        problem p;
+        char file[4096];
+        settings own = *s;
+        make(&p, k, s->scale);
+        snprintf(file, sizeof file, "%s/%s.c", folder ? folder : "", p.kernel);
+        own.kernels = folder ? file : s->kernels;
+        good &= measure_all(&own, &p, bandwidth, m);
+        problem_free(&p);
+    }
+    print_means(&m[0], "own");
+    print_means(&m[1], "native");
+    print_means(&m[2], "the faster");
+    return good;
 }
 
 bool
 part_adjoints(const settings *s)
 {
-    means m[3] = {{0}};
-    bool good = load(s->hand) || !s->hand;
-    double bandwidth = hand.library ? hand.bandwidth() : 0.0;
-    if (bandwidth > 0.0)
-        printf("\na copy moves %.2f TB/s", 1e-12 * bandwidth);
-    printf("\nms; floors: the fewest bytes at that rate\n"
-           "| kernel                   |  threads | math   |   primal | gradient |  ratio | hand pr. | hand gr. |  ours/ | fl. pr"
-           " | fl. gr | error   |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n");
-    for (unsigned k = 0; k < PROBLEMS; k++)
-        good &= measure_all(s, k, bandwidth, m);
-    print_means(&m[0], "own");
-    print_means(&m[1], "native");
-    print_means(&m[2], "the faster");
-    return good;
+    return measure_problems(s, PROBLEMS, problem_make, NULL);
+}
+
+bool
+part_unseen(const settings *s)
+{
+    return measure_problems(s, UNSEEN_PROBLEMS, unseen_make, s->unseen);
 }

@@ -1,6 +1,6 @@
-/* gpu_bench [--device NAME] [--only PART]... [--scale F] [--repeat N] [--kernels FILE] [--kernel NAME]
- * [--math own|native|fast] [--hand LIBRARY] [--probes FOLDER]: Retrograd's gradients beside others, on a GPU in one
- * run. SPDX-License-Identifier: Apache-2.0
+/* gpu_bench [--device NAME] [--only PART]... [--scale F] [--repeat N] [--kernels FILE] [--unseen FOLDER]
+ * [--kernel NAME] [--math own|native|fast] [--hand LIBRARY] [--probes FOLDER]: Retrograd's gradients beside others, on a GPU
+ * in one run. SPDX-License-Identifier: Apache-2.0
  *
  * Times are medians of the device's own time; on devices other than cuda they are the host's and say little. LIBRARY has
  * the adjoints by hand (hand/hand.h), FOLDER what the probes printed, NAME.txt for each. The exit status says whether all
@@ -17,6 +17,7 @@ static const struct {
     bool (*measure)(const settings *s);
 } parts[] = {{"probes", part_probes},
              {"adjoints", part_adjoints},
+             {"unseen", part_unseen},
              {"tape", part_tape},
              {"launches", part_launches},
              {"transfers", part_transfers},
@@ -29,7 +30,7 @@ static int
 usage(void)
 {
     fprintf(stderr, "usage: gpu_bench [--device NAME] [--only PART]... [--scale F] [--repeat N] [--kernels FILE]\n"
-                    "                 [--kernel NAME] [--math own|native|fast] [--hand LIBRARY] [--probes FOLDER]\nparts:");
+                    "                 [--unseen FOLDER] [--kernel NAME] [--math own|native|fast] [--hand LIBRARY] [--probes FOLDER]\nparts:");
     for (unsigned k = 0; k < PARTS; k++)
         fprintf(stderr, " %s", parts[k].name);
     fprintf(stderr, "\n");
@@ -54,6 +55,8 @@ read_options(settings *s, bool *chosen, int argc, char **argv)
             s->device = value;
         else if (strcmp(name, "--kernels") == 0)
             s->kernels = value;
+        else if (strcmp(name, "--unseen") == 0)
+            s->unseen = value;
         else if (strcmp(name, "--hand") == 0)
             s->hand = value;
         else if (strcmp(name, "--probes") == 0)
@@ -76,7 +79,7 @@ int
 main(int argc, char **argv)
 {
     setenv("RG_CACHE", "off", 0); /* what is compiled is compiled */
-    settings s = {.device = "cuda", .kernels = GPU_KERNELS, .scale = 1.0, .repeat = 9};
+    settings s = {.device = "cuda", .kernels = GPU_KERNELS, .unseen = GPU_UNSEEN, .scale = 1.0, .repeat = 9};
     bool chosen[PARTS] = {false}, some = false, good = true;
     if (!read_options(&s, chosen, argc, argv))
         return usage();

@@ -10,6 +10,8 @@
 bool part_probes(const settings *s);
 /* Six kernels beside their adjoints by hand. */
 bool part_adjoints(const settings *s);
+/* Kernels that nobody tuned the compiler for, the same way. */
+bool part_unseen(const settings *s);
 /* The tape of a few long threads among many short ones, by budgets. */
 bool part_tape(const settings *s);
 /* What a launch costs. */

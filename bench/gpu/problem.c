@@ -9,6 +9,12 @@ const char *const spread_names[3] = {"uniform", "ragged", "1 in 1000"};
 
 static uint64_t state;
 
+void
+problem_seed(uint64_t seed)
+{
+    state = seed;
+}
+
 static uint32_t
 next(void)
 {
@@ -16,8 +22,8 @@ next(void)
     return (uint32_t)(state >> 32);
 }
 
-static float
-between(double lo, double hi)
+float
+problem_between(double lo, double hi)
 {
     return (float)(lo + (hi - lo) * (double)next() * 0x1p-32);
 }
@@ -30,20 +36,20 @@ add(problem *p, param_kind kind)
     return q;
 }
 
-static void
-add_int(problem *p, int value)
+void
+problem_int(problem *p, int value)
 {
     add(p, PARAM_INT)->scalar = value;
 }
 
-static void
-add_real(problem *p, double value)
+void
+problem_real(problem *p, double value)
 {
     add(p, PARAM_REAL)->scalar = value;
 }
 
-static problem_param *
-add_array(problem *p, param_kind kind, int64_t rows, int64_t columns)
+problem_param *
+problem_array(problem *p, param_kind kind, int64_t rows, int64_t columns)
 {
     problem_param *q = add(p, kind);
     q->rank = columns ? 2 : 1;
@@ -54,32 +60,49 @@ add_array(problem *p, param_kind kind, int64_t rows, int64_t columns)
     return q;
 }
 
-/* An input with an adjoint, of uniform numbers. */
-static float *
-add_input(problem *p, int64_t rows, int64_t columns, double lo, double hi)
+float *
+problem_input(problem *p, int64_t rows, int64_t columns, double lo, double hi)
 {
-    problem_param *q = add_array(p, PARAM_FLOATS, rows, columns);
+    problem_param *q = problem_array(p, PARAM_FLOATS, rows, columns);
     float *v = q->initial;
     for (size_t i = 0; i < q->count; i++)
-        v[i] = between(lo, hi);
+        v[i] = problem_between(lo, hi);
     q->seed = calloc(q->count + 1, sizeof(float));
     return v;
 }
 
-/* An output; its adjoint begins with uniform numbers. */
-static void
-add_output(problem *p, int64_t rows, int64_t columns)
+void
+problem_output(problem *p, int64_t rows, int64_t columns)
 {
-    problem_param *q = add_array(p, PARAM_FLOATS, rows, columns);
+    problem_param *q = problem_array(p, PARAM_FLOATS, rows, columns);
     q->output = true;
     q->seed = malloc((q->count + 1) * sizeof(float));
     for (size_t i = 0; i < q->count; i++)
-        q->seed[i] = between(0.5, 1.5);
+        q->seed[i] = problem_between(0.5, 1.5);
 }
 
-/* An input that takes no part in derivatives. */
-static void
-drop_adjoint(problem *p)
+float *
+problem_state(problem *p, int64_t rows, int64_t columns, double lo, double hi)
+{
+    problem_output(p, rows, columns);
+    problem_param *q = &p->params[p->count - 1];
+    float *v = q->initial;
+    for (size_t i = 0; i < q->count; i++)
+        v[i] = problem_between(lo, hi);
+    return v;
+}
+
+void
+problem_axes(problem *p, int64_t second, int64_t third)
+{
+    problem_param *q = &p->params[p->count - 1];
+    q->rank = 3;
+    q->shape[1] = second;
+    q->shape[2] = third;
+}
+
+void
+problem_drop_adjoint(problem *p)
 {
     problem_param *q = &p->params[p->count - 1];
     free(q->seed);
@@ -89,17 +112,17 @@ drop_adjoint(problem *p)
 void
 problem_recurrence(problem *p, const char *kernel, int n, int most, spread how)
 {
-    state = 7;
+    problem_seed(7);
     *p = (problem){.kernel = kernel, .title = kernel, .tolerance = 1e-3, .threads = n};
-    add_int(p, n);
-    int *steps = add_array(p, PARAM_INTS, n, 0)->initial;
+    problem_int(p, n);
+    int *steps = problem_array(p, PARAM_INTS, n, 0)->initial;
     for (int i = 0; i < n; i++) {
         int any = 1 + (int)(next() % (unsigned)most), few = 1 + (int)(next() % 32);
         bool rare = next() % 1000 == 0;
         steps[i] = how == SPREAD_UNIFORM || (how == SPREAD_RARE && rare) ? most : how == SPREAD_RAGGED ? any : few;
     }
-    add_input(p, n, 0, 0.0, 1.0);
-    add_output(p, n, 0);
+    problem_input(p, n, 0, 0.0, 1.0);
+    problem_output(p, n, 0);
 }
 
 static void
@@ -112,14 +135,14 @@ make_lattice(problem *p, double scale)
     p->tolerance = 1e-4;
     p->primal_bytes = 72.0 * n;
     p->gradient_bytes = 180.0 * n;
-    add_int(p, side);
-    add_int(p, side);
-    add_real(p, 1.2);
-    float *f = add_input(p, 9, n, 0.9, 1.1);
+    problem_int(p, side);
+    problem_int(p, side);
+    problem_real(p, 1.2);
+    float *f = problem_input(p, 9, n, 0.9, 1.1);
     for (int k = 0; k < 9; k++)
         for (int i = 0; i < n; i++)
             f[k * n + i] *= rest[k];
-    add_output(p, 9, n);
+    problem_output(p, 9, n);
 }
 
 static void
@@ -132,25 +155,25 @@ make_cloth(problem *p, double scale)
     p->tolerance = 1e-2;
     p->primal_bytes = 48.0 * n;
     p->gradient_bytes = 120.0 * n;
-    add_int(p, side);
-    add_int(p, side);
-    add_int(p, SPHERES);
-    float *s = add_input(p, SPHERES, 4, 0.0, 1.0);
+    problem_int(p, side);
+    problem_int(p, side);
+    problem_int(p, SPHERES);
+    float *s = problem_input(p, SPHERES, 4, 0.0, 1.0);
     for (int k = 0; k < SPHERES; k++, s += 4) {
         s[0] = (0.2f + 0.6f * s[0]) * (float)side;
         s[1] = (0.2f + 0.6f * s[1]) * (float)side;
         s[3] = (0.1f + 0.15f * s[3]) * (float)side;
         s[2] = (s[2] - 0.9f) * s[3];
     }
-    drop_adjoint(p);
-    float *x = add_input(p, 3, n, -0.2, 0.2);
+    problem_drop_adjoint(p);
+    float *x = problem_input(p, 3, n, -0.2, 0.2);
     for (int i = 0; i < n; i++) {
         x[i] += (float)(i / side);
         x[n + i] += (float)(i % side);
     }
-    add_input(p, 3, n, -1.0, 1.0);
-    add_output(p, 3, n);
-    add_output(p, 3, n);
+    problem_input(p, 3, n, -1.0, 1.0);
+    problem_output(p, 3, n);
+    problem_output(p, 3, n);
 }
 
 static void
@@ -161,21 +184,21 @@ make_messages(problem *p, double scale)
     p->title = "CSR messages with break";
     p->threads = nodes;
     p->tolerance = 1e-2;
-    add_int(p, nodes);
-    add_int(p, 0);
-    add_real(p, cap);
-    int *start = add_array(p, PARAM_INTS, nodes + 1, 0)->initial;
+    problem_int(p, nodes);
+    problem_int(p, 0);
+    problem_real(p, cap);
+    int *start = problem_array(p, PARAM_INTS, nodes + 1, 0)->initial;
     for (int i = 0; i <= nodes; i++) {
         start[i] = sum;
         sum += (int)(next() % 49);
     }
     int edges = start[nodes];
     p->params[1].scalar = edges;
-    int *from = add_array(p, PARAM_INTS, edges, 0)->initial;
+    int *from = problem_array(p, PARAM_INTS, edges, 0)->initial;
     for (int j = 0; j < edges; j++)
         from[j] = (int)(next() % (unsigned)nodes);
-    float *weight = add_input(p, edges, 0, 0.0, 1.0), *x = add_input(p, nodes, 0, 0.0, 2.0);
-    add_output(p, nodes, 0);
+    float *weight = problem_input(p, edges, 0, 0.0, 1.0), *x = problem_input(p, nodes, 0, 0.0, 2.0);
+    problem_output(p, nodes, 0);
     double taken = 0.0;
     for (int i = 0; i < nodes; i++) {
         float s = 0.0f;
@@ -200,20 +223,20 @@ make_trace(problem *p, double scale)
     p->tolerance = 1e-2;
     p->primal_bytes = 16.0 * n;
     p->gradient_bytes = 44.0 * n;
-    add_int(p, n);
-    float *d = add_input(p, 3, n, -0.4, 0.4);
+    problem_int(p, n);
+    float *d = problem_input(p, 3, n, -0.4, 0.4);
     for (int i = 0; i < n; i++) {
         float length = sqrtf(d[i] * d[i] + d[n + i] * d[n + i] + 1.0f);
         d[i] /= length;
         d[n + i] /= length;
         d[2 * n + i] = 1.0f / length;
     }
-    float *s = add_input(p, 4, 4, -0.8, 0.8);
+    float *s = problem_input(p, 4, 4, -0.8, 0.8);
     for (int k = 0; k < 4; k++) {
         s[4 * k + 2] += 3.5f;
         s[4 * k + 3] = 0.4f + 0.1f * (float)k;
     }
-    add_output(p, n, 0);
+    problem_output(p, n, 0);
 }
 
 static void
@@ -225,11 +248,11 @@ make_lstm(problem *p, double scale)
     p->tolerance = 1e-3;
     p->primal_bytes = 4.0 * (length + 1) * n;
     p->gradient_bytes = (12.0 * length + 8) * n;
-    add_int(p, n);
-    add_int(p, length);
-    add_input(p, length, n, -1.0, 1.0);
-    add_input(p, 12, 0, -0.2, 1.2);
-    add_output(p, n, 0);
+    problem_int(p, n);
+    problem_int(p, length);
+    problem_input(p, length, n, -1.0, 1.0);
+    problem_input(p, 12, 0, -0.2, 1.2);
+    problem_output(p, n, 0);
 }
 
 static void
@@ -241,15 +264,15 @@ make_mixture(problem *p, double scale)
     p->tolerance = 1e-3;
     p->primal_bytes = 20.0 * n;
     p->gradient_bytes = 56.0 * n;
-    add_int(p, n);
-    add_input(p, 4, n, -2.0, 2.0);
-    add_input(p, 8, 0, -1.0, 1.0);
-    add_input(p, 8, 4, -1.0, 1.0);
-    float *q = add_input(p, 8, 10, -0.5, 0.5);
+    problem_int(p, n);
+    problem_input(p, 4, n, -2.0, 2.0);
+    problem_input(p, 8, 0, -1.0, 1.0);
+    problem_input(p, 8, 4, -1.0, 1.0);
+    float *q = problem_input(p, 8, 10, -0.5, 0.5);
     for (int c = 0; c < 8; c++)
         for (int row = 0; row < 4; row++)
             q[10 * c + row * (row + 3) / 2] += 1.0f;
-    add_output(p, n, 0);
+    problem_output(p, n, 0);
 }
 
 void
@@ -260,7 +283,7 @@ problem_make(problem *p, unsigned which, double scale)
         void (*make)(problem *p, double scale);
     } table[PROBLEMS] = {{"lattice", make_lattice}, {"cloth", make_cloth}, {"messages", make_messages},
                          {"trace", make_trace},     {"lstm", make_lstm},   {"mixture", make_mixture}};
-    state = 12345 + which;
+    problem_seed(12345 + which);
     *p = (problem){.kernel = table[which].kernel};
     table[which].make(p, scale);
 }
@@ -269,7 +292,7 @@ void
 problem_empty(problem *p)
 {
     *p = (problem){.kernel = "empty", .title = "empty", .threads = 1};
-    add_int(p, 1);
+    problem_int(p, 1);
 }
 
 void

@@ -42,8 +42,11 @@ set_param(run *r, const problem_param *q, uint32_t k, const char *what)
         return run_fine(rg_args_set_int_at(r->args, k, (int64_t)q->scalar), what);
     if (q->kind == PARAM_REAL)
         return run_fine(rg_args_set_float_at(r->args, k, q->scalar), what);
-    return run_fine(rg_array_create(r->queue, &desc, &r->arrays[k]), what) &&
-           run_fine(rg_array_write(r->queue, r->arrays[k], RG_PRIMAL, q->initial, 4 * q->count), what) &&
+    bool good = run_fine(rg_array_create(r->queue, &desc, &r->arrays[k]), what) &&
+                (!q->output || run_fine(rg_array_create(r->queue, &desc, &r->begins[k]), what));
+    rg_array *begins = q->output ? r->begins[k] : r->arrays[k];
+    return good && run_fine(rg_array_write(r->queue, begins, RG_PRIMAL, q->initial, 4 * q->count), what) &&
+           (!q->output || run_fine(rg_array_write(r->queue, begins, RG_ADJOINT, q->seed, 4 * q->count), what)) &&
            run_fine(rg_args_set_array_at(r->args, k, r->arrays[k]), what);
 }
 
@@ -83,7 +86,7 @@ void
 run_close(run *r)
 {
     for (unsigned k = 0; k < PROBLEM_PARAMS; k++)
-        rg_array_destroy(r->arrays[k]);
+        rg_array_destroy(r->arrays[k]), rg_array_destroy(r->begins[k]);
     rg_args_destroy(r->args);
     if (!r->joined) {
         rg_module_destroy(r->module);
@@ -92,19 +95,18 @@ run_close(run *r)
     *r = (run){0};
 }
 
-static rg_status
-reset_adjoint(rg_queue *queue, rg_array *array, const problem_param *q)
-{
-    return q->output ? rg_array_write(queue, array, RG_ADJOINT, q->seed, 4 * q->count) : rg_array_fill(queue, array, RG_ADJOINT, 0.0);
-}
-
 bool
 run_reset(run *r, const problem *p)
 {
-    for (unsigned k = 0; k < p->count; k++)
-        if (p->params[k].seed && !run_fine(reset_adjoint(r->queue, r->arrays[k], &p->params[k]), p->kernel))
-            return false;
-    return true;
+    bool good = true;
+    for (unsigned k = 0; good && k < p->count; k++) {
+        if (r->begins[k])
+            good = run_fine(rg_array_copy(r->queue, r->arrays[k], RG_PRIMAL, r->begins[k], RG_PRIMAL), p->kernel) &&
+                   run_fine(rg_array_copy(r->queue, r->arrays[k], RG_ADJOINT, r->begins[k], RG_ADJOINT), p->kernel);
+        else if (p->params[k].seed)
+            good = run_fine(rg_array_fill(r->queue, r->arrays[k], RG_ADJOINT, 0.0), p->kernel);
+    }
+    return good;
 }
 
 bool

@@ -8,7 +8,7 @@
 #include <retrograd/retrograd.h>
 
 typedef struct settings {
-    const char *device, *kernels; /* file of kernels.c */
+    const char *device, *kernels, *unseen; /* file of kernels.c, folder of unseen/kernels */
     const char *hand, *probes;    /* library of adjoints by hand; folder of the probes' outputs; NULL: none */
     double scale;
     unsigned repeat;
@@ -23,7 +23,7 @@ typedef struct run {
     rg_module *module;
     rg_kernel *kernel;
     rg_args *args;
-    rg_array *arrays[PROBLEM_PARAMS];
+    rg_array *arrays[PROBLEM_PARAMS], *begins[PROBLEM_PARAMS]; /* begins: outputs, with adjoints, as they are to begin with */
     bool joined; /* queue and module are another's */
 } run;
 
@@ -40,7 +40,7 @@ bool run_open(run *r, const settings *s, const run_desc *desc, const problem *p)
 /* In the context of another, which is closed later. */
 bool run_join(run *r, const run *other, const problem *p);
 void run_close(run *r);
-/* Adjoints as they are to begin with. */
+/* Outputs and all adjoints as they are to begin with. */
 bool run_reset(run *r, const problem *p);
 /* Milliseconds of the device: the median of `repeat` launches, each after a reset. */
 double run_time(run *r, const problem *p, rg_form form, unsigned repeat);

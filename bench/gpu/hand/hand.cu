@@ -5,9 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define UNSEEN(kernel, title, tolerance) extern const hand_kernel hand_##kernel;
+#include "../unseen/unseen.def"
+#undef UNSEEN
 extern const hand_kernel hand_lattice, hand_cloth, hand_messages, hand_trace, hand_lstm, hand_mixture;
-static const hand_kernel *const kernels[] = {&hand_lattice, &hand_cloth, &hand_messages,
-                                             &hand_trace,   &hand_lstm,  &hand_mixture};
+static const hand_kernel *const kernels[] = {&hand_lattice, &hand_cloth, &hand_messages, &hand_trace, &hand_lstm, &hand_mixture,
+#define UNSEEN(kernel, title, tolerance) &hand_##kernel,
+#include "../unseen/unseen.def"
+#undef UNSEEN
+};
 
 // Everything that the machine decides: memory, and the time of what is launched between start and stop.
 #ifdef HAND_HOST

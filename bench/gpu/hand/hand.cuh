@@ -11,8 +11,16 @@
 #ifdef HAND_HOST
 #include <cmath>
 struct hand_place {
-    unsigned x;
+    unsigned x, y;
 };
+struct float2 {
+    float x, y;
+};
+struct float4 {
+    float x, y, z, w;
+};
+static inline float2 make_float2(float x, float y) { return {x, y}; }
+static inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
 extern hand_place blockIdx, threadIdx, blockDim, gridDim;
 using std::fabs;
 #define __global__
@@ -22,19 +30,21 @@ using std::fabs;
 #define __launch_bounds__(...)
 static inline float atomicAdd(float *at, float v) { float was = *at; *at += v; return was; }
 static inline float rsqrtf(float v) { return 1.0f / sqrtf(v); }
-#define HAND_LAUNCH(kernel, blocks, threads, arguments) \
+#define HAND_LAUNCH_2(kernel, blocks, rows, threads, arguments) \
     do { \
-        gridDim.x = (unsigned)(blocks), blockDim.x = (unsigned)(threads); \
-        for (blockIdx.x = 0; blockIdx.x < gridDim.x; blockIdx.x++) \
-            for (threadIdx.x = 0; threadIdx.x < blockDim.x; threadIdx.x++) \
-                kernel arguments; \
+        gridDim.x = (unsigned)(blocks), gridDim.y = (unsigned)(rows), blockDim.x = (unsigned)(threads); \
+        for (blockIdx.y = 0; blockIdx.y < gridDim.y; blockIdx.y++) \
+            for (blockIdx.x = 0; blockIdx.x < gridDim.x; blockIdx.x++) \
+                for (threadIdx.x = 0; threadIdx.x < blockDim.x; threadIdx.x++) \
+                    kernel arguments; \
     } while (0)
 #else
 #include <cuda_runtime.h>
-#define HAND_LAUNCH(kernel, blocks, threads, arguments) \
-    kernel<<<(unsigned)(blocks), (unsigned)(threads), 0, hand_stream>>> arguments
+#define HAND_LAUNCH_2(kernel, blocks, rows, threads, arguments) \
+    kernel<<<dim3((unsigned)(blocks), (unsigned)(rows)), (unsigned)(threads), 0, hand_stream>>> arguments
 extern cudaStream_t hand_stream;
 #endif
+#define HAND_LAUNCH(kernel, blocks, threads, arguments) HAND_LAUNCH_2(kernel, blocks, 1, threads, arguments)
 
 enum { BLOCK = 128 };
 
@@ -50,6 +60,8 @@ struct hand_run {
     float *floats(int k) const { return (float *)data[k]; }
     const int *ints(int k) const { return (const int *)data[k]; }
     float *adjoints(int k) const { return (float *)adjoint[k]; }
+    template <int N> float (*rows(int k) const)[N] { return (float (*)[N])data[k]; }
+    template <int N> float (*rows_a(int k) const)[N] { return (float (*)[N])adjoint[k]; }
 };
 
 struct hand_kernel {
@@ -63,6 +75,12 @@ static inline int
 blocks_for(int n)
 {
     return (n + BLOCK - 1) / BLOCK;
+}
+
+static __device__ __forceinline__ int
+thread_number()
+{
+    return (int)(blockIdx.x * blockDim.x + threadIdx.x);
 }
 
 #ifdef __CUDACC__
@@ -82,6 +100,7 @@ template <int N> struct sums {
     float *to;
     explicit sums(float *at) : to(at) {}
     void add(int k, float v) { to[k] += v; }
+    void add_alone(int k, float v) { to[k] += v; }
     void end() {}
 #else
     float *to, *shared;
@@ -99,6 +118,7 @@ template <int N> struct sums {
         if (threadIdx.x % 32 == 0)
             atomicAdd(shared + k, v);
     }
+    __device__ __forceinline__ void add_alone(int k, float v) { atomicAdd(shared + k, v); } // by any thread
     __device__ __forceinline__ void end()
     {
         __syncthreads();

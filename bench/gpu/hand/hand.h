@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-enum { HAND_PARAMS = 8 };
+enum { HAND_PARAMS = 9 };
 
 typedef struct hand_param {
     size_t bytes;      /* of an array; 0: a scalar */
