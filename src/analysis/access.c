@@ -1,6 +1,7 @@
 /* Whether two accesses of memory meet in an element. SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/access.h"
 
+#include "analysis/apart.h"
 #include "analysis/integers.h"
 
 /* -- in one thread ------------------------------------------------------------------------------------------------ */
@@ -23,14 +24,14 @@ access_same(const ir_op *a, const ir_op *b)
     return !a->masked || ir_same_value(a->args[a->nargs - 1], b->args[b->nargs - 1]);
 }
 
-/* Whether one thread's subscripts differ, whatever wraps. */
+/* Whether one thread's subscripts k differ. */
 static bool
-differ(const ir_value *a, const ir_value *b)
+differ(const ir_op *a, const ir_op *b, uint32_t k)
 {
     integers in = integers_begin();
-    bool differ = poly_differ(&in, a, b);
+    bool differ = poly_differ(&in, a->args[k], b->args[k]);
     integers_end(&in);
-    return differ;
+    return differ || apart_always(a, b, k, APART_TOGETHER, NULL);
 }
 
 /* whether subscripts that differ in axis k are different elements: [0][m] may be [1][0] where none stays in its row */
@@ -55,7 +56,7 @@ access_may_meet(const ir_op *a, const ir_op *b)
         return true;
     uint32_t rank = buffer_rank_of(a);
     for (uint32_t k = 1; k <= rank; k++)
-        if ((k < rank || a->successive == b->successive) && differ(a->args[k], b->args[k]) && only_axis_tells(a, b, k))
+        if ((k < rank || a->successive == b->successive) && differ(a, b, k) && only_axis_tells(a, b, k))
             return false;
     return true;
 }
@@ -98,8 +99,8 @@ access_passes(ir_footprints *f, const ir_op *access, const ir_op *op)
 /* -- when a write can reach the element ------------------------------------------------------------------------
  * A load L of element e is followed by no write W of e: let C be the innermost region around both. In one and the same
  * iteration of the loops around C, W comes after L only if it stands after it in C; then some subscript must differ by a
- * constant. In a later iteration of a loop around C (in any other thread, if it is parallel) some subscript must have moved
- * on for good. */
+ * constant, or by what the bounds of loops tell. In a later iteration of a loop around C (in any other thread, if it is parallel) some
+ * subscript must have moved on for good. */
 typedef struct pair {
     const ir_op *load, *write;
     uint32_t axes;
@@ -107,7 +108,17 @@ typedef struct pair {
     bool constant[RG_MAX_RANK];  /* the write's subscript is so much more: */
     int64_t more[RG_MAX_RANK];
     bool differ[RG_MAX_RANK];    /* and is another one, whatever wraps */
+    bool in_row[RG_MAX_RANK];    /* both stay inside the axis's extent */
 } pair;
+
+static bool
+apart_by_bounds(const pair *p, apart_when when, const ir_op *loop)
+{
+    for (uint32_t k = 0; k < p->axes; k++)
+        if (apart_always(p->load, p->write, 1 + k, when, loop))
+            return true;
+    return false;
+}
 
 static bool
 never_equal_in_one_iteration(const pair *p)
@@ -115,17 +126,29 @@ never_equal_in_one_iteration(const pair *p)
     for (uint32_t k = 0; k < p->axes; k++)
         if (p->differ[k])
             return true;
-    return false;
+    return apart_by_bounds(p, APART_TOGETHER, NULL);
 }
 
-/* whether p's factors have one value in all iterations of the loop with this region */
+/* whether p's factors have one value in all iterations of the loop with this region; in all of the kernel, if it is that */
 static bool
 stands_in(const poly *p, const ir_region *region)
 {
     for (uint32_t i = 0; i < p->n; i++)
-        for (uint32_t k = 0; k < p->term[i].n; k++)
-            if (ir_region_inside(p->term[i].factor[k].value->region, region))
+        for (uint32_t k = 0; k < p->term[i].n; k++) {
+            const ir_region *r = p->term[i].factor[k].value->region;
+            if (region->op ? ir_region_inside(r, region) : !ir_only_branches_between(r, NULL))
                 return false;
+        }
+    return true;
+}
+
+/* Whether no two iterations' subscripts are one element by leaving a row: but for the first, they stay in theirs or do not move. */
+static bool
+stays_in_rows(const pair *p, const ir_region *region)
+{
+    for (uint32_t k = 1; k < p->axes; k++)
+        if (!p->in_row[k] && !(p->constant[k] && stands_in(&p->at[k], region)))
+            return false;
     return true;
 }
 
@@ -162,7 +185,7 @@ never_equal_later(const pair *p, const ir_op *loop)
                 kept++;
                 break;
             }
-    return kept >= wanted;
+    return stays_in_rows(p, loop->regions[0]) && (kept >= wanted || apart_by_bounds(p, APART_LATER, loop));
 }
 
 static bool
@@ -225,16 +248,6 @@ in_range(integers *in, const ir_op *access, uint32_t axis)
     return false;
 }
 
-static bool
-stays_in_rows(integers *in, const pair *p)
-{
-    for (uint32_t k = 1; k < p->axes; k++) {
-        if (!p->constant[k] && (!in_range(in, p->load, k) || !in_range(in, p->write, k)))
-            return false;
-    }
-    return true;
-}
-
 static pair
 pair_of(const ir_op *load, const ir_op *write)
 {
@@ -247,30 +260,21 @@ pair_of(const ir_op *load, const ir_op *write)
         p.at[k] = poly_modulo(&in, load->args[1 + k], &bits);
         p.constant[k] = constant_difference(&to, &p.at[k], &p.more[k]);
         p.differ[k] = p.constant[k] && poly_differ(&in, write->args[1 + k], load->args[1 + k]);
+        p.in_row[k] = in_range(&in, load, k) && in_range(&in, write, k);
     }
-    if (!stays_in_rows(&in, &p))
-        p.axes = 0; /* no subscript proves anything */
+    for (uint32_t k = 1; k < p.axes; k++)
+        if (!p.constant[k] && !p.in_row[k])
+            p.axes = 0; /* no subscript proves anything */
     integers_end(&in);
     return p;
-}
-
-/* whether p's factors have one value in all of the kernel */
-static bool
-stands_in_kernel(const poly *p)
-{
-    for (uint32_t i = 0; i < p->n; i++)
-        for (uint32_t k = 0; k < p->term[i].n; k++)
-            if (!ir_only_branches_between(p->term[i].factor[k].value->region, NULL))
-                return false;
-    return true;
 }
 
 static bool
 never_equal_in(const pair *p, const ir_region *region)
 {
     for (uint32_t k = 0; k < p->axes; k++)
-        if (p->differ[k] && (region->op ? stands_in(&p->at[k], region) : stands_in_kernel(&p->at[k])))
-            return true;
+        if (p->differ[k] && stands_in(&p->at[k], region))
+            return stays_in_rows(p, region);
     return false;
 }
 
@@ -279,6 +283,13 @@ access_always_apart(const ir_op *a, const ir_op *b, const ir_region *region)
 {
     pair p = pair_of(a, b);
     return never_equal_in(&p, region);
+}
+
+bool
+access_meets_other_thread(const ir_op *a, const ir_op *b, const ir_op *task)
+{
+    pair p = pair_of(a, b);
+    return !never_equal_later(&p, task);
 }
 
 bool

@@ -21,6 +21,8 @@ bool access_passes(ir_footprints *f, const ir_op *access, const ir_op *op);
 /* Whether `write` can change the element that `load` read, after it was read; places: op -> its number in the
  * order of the kernel, or NULL. */
 bool access_reaches_after(const ir_op *load, const ir_op *write, const map *places);
+/* Whether `b` can reach, in another thread of the task around both, the element that `a` names. */
+bool access_meets_other_thread(const ir_op *a, const ir_op *b, const ir_op *task);
 /* Whether subscripts keep a and b apart whenever they run while `region`, which holds both, is run through once:
  * they differ by a constant, and are the same for all threads and iterations. */
 bool access_always_apart(const ir_op *a, const ir_op *b, const ir_region *region);

@@ -1,6 +1,8 @@
 /* Which writes may follow a read. SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/writes.h"
 
+#include "analysis/access.h"
+
 /* So many writes of one buffer are looked at; of more, any may follow. */
 enum { MOST_WRITES = 64 };
 
@@ -13,7 +15,10 @@ struct ir_writes {
     uint32_t n;
     write_list **of;     /* by id of the root */
     write_list unknown;  /* of buffers that cannot be told */
+    map *still;          /* load -> (void *)STILL or MOVES, once it has been asked for */
 };
+
+enum { STILL = 1, MOVES };
 
 typedef struct noting {
     ir_writes *w;
@@ -52,7 +57,8 @@ ir_writes_find(ir_fn *fn)
 {
     arena *a = fn->module->arena;
     ir_writes *w = arena_one(a, ir_writes);
-    *w = (ir_writes){.n = fn->next_id, .of = arena_new_n(a, write_list *, fn->next_id + 1)};
+    *w = (ir_writes){.n = fn->next_id, .of = arena_new_n(a, write_list *, fn->next_id + 1), .still = arena_one(a, map)};
+    w->still->in = a;
     ir_walk(fn->body, note_writes, w);
     return w;
 }
@@ -78,12 +84,18 @@ typedef struct standing {
     bool still;
 } standing;
 
+static bool
+comes_too_early(const ir_op *write, const ir_op *load)
+{
+    bool elements = load->code == RG_OP_LOAD && ir_is_access(write) && write->args[0]->type.kind == IR_BUFFER;
+    return write->plane != load->plane || is_over_before(write, load) || (elements && !access_reaches_after(load, write, NULL));
+}
+
 static void
 check_write_list(standing *s, const write_list *list)
 {
     for (uint32_t i = 0; list && i < list->n && s->still; i++)
-        s->still = list->n <= MOST_WRITES &&
-                   (list->at[i]->plane != s->load->plane || is_over_before(list->at[i], s->load));
+        s->still = list->n <= MOST_WRITES && comes_too_early(list->at[i], s->load);
 }
 
 static void
@@ -98,8 +110,12 @@ root_stands(ir_value *root, void *user)
 bool
 ir_stands_still(const ir_writes *w, const ir_op *load)
 {
+    uintptr_t known = (uintptr_t)map_get(w->still, map_ptr(load));
+    if (known)
+        return known == STILL;
     standing s = {w, load, !(load->plane & RG_ADJOINT)};
     ir_buffer_roots(load->args[0], root_stands, &s);
+    map_set(w->still, map_ptr(load), (void *)(uintptr_t)(s.still ? STILL : MOVES));
     return s.still;
 }
 

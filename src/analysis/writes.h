@@ -7,8 +7,8 @@
 /* The kernel's writes, by the parameter or temp they go to; in the module's arena. */
 typedef struct ir_writes ir_writes;
 const ir_writes *ir_writes_find(ir_fn *fn);
-/* Whether what a load reads can not be overwritten afterwards: no write of that plane, or only earlier ones
- * of the kernel's straight line. Never so for adjoints: arrays may share them. */
+/* Whether what a load reads can not be overwritten afterwards: no write of that plane, or only earlier ones, or of other elements
+ * (access_reaches_after). Never so for adjoints: arrays may share them. The answer is kept: the load is as it was when it was first asked. */
 bool ir_stands_still(const ir_writes *w, const ir_op *load);
 
 /* Whether op, with all that it holds, changes no primal of the array. */

@@ -13,10 +13,11 @@
  * given away are known, and do not count. What is not decided by looking (x[i * d + k]: is k < d, does
  * i * d wrap?) becomes a condition over values known when the task is launched. */
 #include "diff/exclusive.h"
+#include "analysis/access.h"
 #include "analysis/effects.h"
 #include "analysis/exchanged.h"
 
-enum { ACCESSES_MAX = 512, BOUNDS_MAX = 10 };
+enum { ACCESSES_MAX = 512, PAIRED_MAX = 64 /* of which each is compared with one */, BOUNDS_MAX = 10 };
 
 /* what the rests of accesses lie between: those that differ by constants are one */
 typedef struct rests {
@@ -367,4 +368,18 @@ ad_exclusive_find(const ad_activity *a, const ir_op *task, ir_value *buffer, are
     integers_end(&s.b.in);
     return (ad_exclusive){.task = task, .buffer = buffer, .why = s.b.why, .promised = s.promised,
                           .n = s.b.why ? 0 : (uint32_t)s.b.conditions.n, .condition = s.b.conditions.at};
+}
+
+bool
+ad_is_own_element(const ad_activity *a, const ir_op *task, const ir_op *access)
+{
+    search s = {.activity = a, .b = {.task = task, .in = integers_begin()}, .buffer = access->args[0]};
+    s.accesses.in = s.roots.in = s.b.conditions.in = s.b.in.in;
+    ir_buffer_roots(s.buffer, collect_root, &s);
+    ir_walk(task->regions[0], collect_accesses, &s);
+    bool own = !s.b.why && s.accesses.n <= PAIRED_MAX && s.buffer->type.rank;
+    for (size_t i = 0; own && i < s.accesses.n; i++)
+        own = !access_meets_other_thread(access, s.accesses.at[i], task);
+    integers_end(&s.b.in);
+    return own;
 }

@@ -19,5 +19,7 @@ typedef struct ad_exclusive {
 
 /* What it points to lives in the arena. */
 ad_exclusive ad_exclusive_find(const ad_activity *a, const ir_op *task, ir_value *buffer, arena *in);
+/* Whether no other thread of the task reaches the element that `access` names, though two may meet in others. */
+bool ad_is_own_element(const ad_activity *a, const ir_op *task, const ir_op *access);
 
 #endif

@@ -94,6 +94,8 @@ vjp_open_exclusive(vjp *v, const ir_op *task)
 
 static const char in_rows[] = "no two threads reach one element, as subscripts of declared axes stay in their rows";
 
+static const char own_element[] = "no other thread reaches this element";
+
 /* `why` it is as it is, for rgc explain */
 static void
 add_to_adjoint(vjp *v, const ir_op *load, const vjp_place *p, ir_value *g, bool atomic, const char *why)
@@ -110,6 +112,8 @@ vjp_add_adjoint(vjp *v, const ir_op *load, const vjp_place *p, ir_value *g)
     const ad_exclusive *own = v->in_parallel ? exclusive_of(v, load->args[0]) : NULL;
     if (!v->in_parallel || (own && !own->why && !own->n)) {
         add_to_adjoint(v, load, p, g, false, own && own->promised ? in_rows : NULL);
+    } else if (own && own->why && ad_is_own_element(&v->activity, own->task, load)) {
+        add_to_adjoint(v, load, p, g, false, own_element);
     } else if (!own || own->why || !own->flag) {
         add_to_adjoint(v, load, p, g, true, own ? own->why : NULL);
     } else {

@@ -93,6 +93,7 @@ roots_of_op(undo_log *s, const ir_op *op)
     const ir_value *root = op->nargs ? root_of(s, op->args[0]) : NULL;
     switch ((rg_op)op->code) {
     case RG_OP_ARRAY:
+    case RG_OP_COPY: /* (of which it is a copy is only read) */
         s->root[op->results[0]->id] = op->results[0];
         return;
     case RG_OP_INSERT:
@@ -209,7 +210,7 @@ vjp_open_undone(vjp *v, const ir_region *thread)
     vjp_find_once(v, thread, s->once, s->still);
     ir_for_ops(op, thread)
     {
-        const ir_value *root = op->code == RG_OP_ARRAY ? op->results[0] : NULL;
+        const ir_value *root = op->code == RG_OP_ARRAY || op->code == RG_OP_COPY ? op->results[0] : NULL;
         if (!root || !is_saving_worth_it(s, root) || is_lost(thread, last_version(s, thread, root)))
             continue;
         rg_type type = {(rg_dtype)root->type.dtype, root->type.length};

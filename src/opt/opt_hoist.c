@@ -8,7 +8,7 @@
  * For derivatives this is more than a saving: the adjoint of the value is then summed in a register (over the threads of a
  * parallel loop: in a reduction) and added to memory once.
  *
- * A load moves if nothing in the loop writes its array, and if it runs at least once anyway or its indices are provably
+ * A load moves if nothing in the loop writes its element, and if it runs at least once anyway or its indices are provably
  * inside the array's extents. Floating-point ops move only where they run anyway: in a loop that never runs they contribute
  * exactly 0, and 0 times an infinite derivative is not 0. From a parallel loop only loads move, and not many: each becomes
  * an argument of the task. */
@@ -66,13 +66,19 @@ operands_outside(const hoist *h, const ir_op *op)
 }
 
 static bool
+is_same_all_along(hoist *h, const ir_op *load)
+{
+    return !ir_effects_conflict(ir_footprint(&h->footprints, h->loop), ir_footprint(&h->footprints, load)) ||
+           access_passes(&h->footprints, load, h->loop);
+}
+
+static bool
 may_move(hoist *h, ir_op *op, bool runs_anyway)
 {
     bool task = h->loop->code == RG_OP_PARALLEL;
     switch (op->code) {
     case RG_OP_LOAD:
-        return h->budget && (runs_anyway || (!op->results[0]->type.lanes && is_safe(op))) &&
-               !ir_effects_conflict(ir_footprint(&h->footprints, h->loop), ir_footprint(&h->footprints, op));
+        return h->budget && (runs_anyway || (!op->results[0]->type.lanes && is_safe(op))) && is_same_all_along(h, op);
     case RG_OP_EXTRACT:
         return runs_anyway && !task;
     case RG_OP_CONST:
