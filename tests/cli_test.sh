@@ -1194,5 +1194,21 @@ END
 expect 1 run guarded.c guarded n=2 k=-1 x=zeros y=zeros --device interp
 says 'assertion failed: k >= 0'
 
+# --- iterations behind the end of an array of pointers, which are not generated ---
+cat >behind.c <<'END'
+void behind(int n, int k, const double a[n], const double b[n], double x[n])
+{
+    const double *w[2] = {a, b};
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++)
+        for (int t = 0; t < k; t++)
+            x[i] += t < 2 ? w[t][i] : 1;
+}
+END
+expect 0 run behind.c behind n=2 k=2 a=1,2 b=3,4 x=zeros
+says 'x: f64[2] = 4 6'
+expect 1 run behind.c behind n=2 k=3 a=1,2 b=3,4 x=zeros
+says "behind.c:7: assertion failed: the loop's counter leaves the elements of \`w\`"
+
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -5,6 +5,9 @@
 // kernel: activate
 // args: n=4 kind[4]=0,1,2,1 x[4]=0.5,-1.5,2,0.25
 // split: any
+// kernel: turns
+// args: n=4 steps=5 kind[4]=0,1,2,1 x[4]=0.5,-1.5,2,0.25
+// split: any
 #include <math.h>
 #include <stddef.h>
 
@@ -104,4 +107,13 @@ activate(int n, const int *kind, double *x)
             y += outer[k](0.5 * y);
         x[i] = outer[0](y);
     }
+}
+
+/* the loop's counter is a part of a subscript, and runs farther than the table */
+void
+turns(int n, int steps, const int *kind, double *x)
+{
+    for (int t = 0; t < steps; t++)
+        for (int i = 0; i < n; i++)
+            x[i] = 0.5 * x[i] + activation[(kind[i] + t) % 3].f(0.5 + x[i] * x[i], 0.5);
 }

@@ -14,6 +14,9 @@
 // kernel: chosen
 // args: n=4 k=1 u[4]=1,2,-1,0.5 v[4]=0.25,1.5,0.75,-2 y[4]=0
 // split: any
+// kernel: counted
+// args: n=3 most=3 u[3]=1,2,-1 v[3]=0.25,1.5,0.75 w[3]=0.5,0.1,-2 y[3]=1,-1,0.5
+// split: any
 #include <math.h>
 #include <stdlib.h>
 
@@ -162,4 +165,18 @@ chosen(int n, int k, double *u, double *v, double *y)
     for (int i = 0; i < n; i++)
         for (int t = 1; t >= 0; t--)
             y[i] *= 1 + both[t][i];
+}
+
+/* counters that the run bounds, and a constant beside them */
+void
+counted(int n, int most, double *u, double *v, double *w, double *y)
+{
+    double *all[2][3] = {{u, v, w}, {w, u, v}};
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        for (int t = 1; t <= most; t++)
+            y[i] *= 1 + all[0][t - 1][i];
+        for (int t = most - 2; t >= -1; t--)
+            y[i] += all[1][t + 1][i] * y[i];
+    }
 }
