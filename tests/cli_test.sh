@@ -842,6 +842,23 @@ END2
 expect 0 explain places.c places
 says 'on the tape: where a loop or branch inside ends on it (8 bytes)'
 grep -q 'none, 0 bytes\|tape_begin' out && fail "explain shows what the tape is made of" || pass
+# what is recorded is written as the source has it, in lanes and alone
+cat >named.c <<'END2'
+void named(int count, double a[count][4][4])
+{
+    #pragma omp parallel for
+    for (int q = 0; q < count; q++)
+        for (int i = 0; i < 4; i++)
+            for (int j = 0; j < 4; j++)
+                a[q][i][j] *= a[q][j][i];
+}
+END2
+expect 0 explain named.c named
+says 'on the tape: a[q][j][i] (f64, 8 bytes)'
+export RG_LANES=8
+expect 0 explain named.c named
+says 'on the tape: a[q][j][i] (f64, 8 bytes)'
+unset RG_LANES
 export RG_PLAN=block=4
 expect 0 explain k.c relax --grad
 says 'records 4 bytes per 4 iterations (v)'

@@ -46,7 +46,7 @@ static bool
 write_load(str *out, const ir_op *op, unsigned depth)
 {
     bool simple = write_value(out, op->args[0], LOOSE, depth);
-    for (uint32_t i = 1; simple && i < op->nargs; i++) {
+    for (uint32_t i = 1; simple && i <= op->args[0]->type.rank; i++) { /* a mask may stand behind them */
         str_addc(out, '[');
         simple = write_value(out, op->args[i], LOOSE, depth);
         str_addc(out, ']');

@@ -414,6 +414,8 @@ static void
 open_reverse_task(vjp *v, task *t, ir_value **index)
 {
     rg_build_parallel(v->b, t->domain.rank, t->domain.lo, t->domain.hi, index);
+    for (uint32_t k = 0; k < t->domain.rank; k++)
+        index[k]->name = t->op->regions[0]->params[k]->name;
     for (size_t i = 0; i < t->outer.at.n; i++) {
         const ir_value *a = t->outer.at.at[i];
         if (a->type.kind == IR_SCALAR && vjp_active(v, a))
