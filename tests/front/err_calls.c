@@ -57,4 +57,7 @@ err_calls(int n, float x[n], float y[n])
         free(x); // error: E0415
     }
     x[0] = either(x, y, n)[0];
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++)
+        x[i] = either(x, y, i)[0];
 }

@@ -19,7 +19,6 @@ elements(int n, struct two *s, struct list *l, double **rows, double *x, double 
     x[0] = l->next->v; // error: E0479
     s->p = x;
     x[0] = *s->p;
-    s->p = y; // error: E0462
     rows[1] = rows[0];
     x[1] = *rows[1];
     rows[1] = x; // error: E0462
@@ -30,10 +29,13 @@ elements(int n, struct two *s, struct list *l, double **rows, double *x, double 
         which = &other; // said above
     x[2] = which->p[0];
     x[3] = one.p[0];
-    set(&one, y);
     #pragma omp parallel for
     for (int i = 0; i < n; i++) {
         x[i] += many[i % 2].p[i]; // error: E0478
         one.p = x; // error: E0436
+        struct two own = {n, x};
+        x[i] += own.p[0];
+        if (i > 3)
+            set(&own, y);
     }
 }

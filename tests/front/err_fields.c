@@ -27,16 +27,19 @@ err_fields(int n, double x[n], double y[n], struct node a[n], struct open *o, st
     x[0] = many[1].p[0]; // error: E0437
     x[0] = many[1].q[0]; // error: E0437
     x[0] += first(&two) + *two.q; // error: E0437
-    two.p = y; // error: E0462
-    two.q = y; // error: E0462
     x[0] += two.p[1];
     struct pair unset;
     x[0] += first(&unset);
-    double **pp = &two.p;
-    *pp = y; // error: E0462
     #pragma omp parallel for
     for (int i = 0; i < n; i++) {
         unset.p = x; // error: E0436
         x[i] = two.p[i];
+        struct pair own = {x, y};
+        double **pp = &own.p;
+        x[i] += own.q[i];
+        if (i > 3)
+            own.q = x; // error: E0462
+        for (int k = 0; k < n; k++)
+            *pp = y; // error: E0462
     }
 }

@@ -106,6 +106,19 @@ typedef struct pointer_var {
     rg_var index[MAX_AXES];
 } pointer_var;
 
+/* Slot `slot` was seen to point into that array (chosen.c). */
+typedef struct lesson {
+    uint32_t slot;
+    int32_t object;
+    uint32_t leaf, axes;
+} lesson;
+
+typedef struct lessons {
+    vec(lesson) at;
+    bool more; /* the kernel is to be made again */
+    bool last; /* it will not be */
+} lessons;
+
 /* Pointers that an object holds (slot.c). */
 typedef enum slot_kind {
     SLOT_STORED, /* assigned by the kernel */
@@ -118,9 +131,12 @@ typedef struct slot_target {
     const node *init; /* of a constant: what it is initialised with, which is looked at when it is read */
     bool nulls, read; /* it was null somewhere; was read, so that what is known of it must stay */
     bool initial;     /* the launch's array, which the kernel may replace before it reads the pointer */
+    object *seen;     /* what the parallel loop of that number sees, of a pointer that changes between arrays */
+    uint32_t seen_in;
 } slot_target;
 
 typedef struct slot {
+    uint32_t number; /* in the order of making */
     const char *name;
     ctype *type; /* the pointer's */
     slot_kind kind;
@@ -133,6 +149,11 @@ typedef struct slot {
     uint32_t count; /* of targets: one for each element, or one for all */
     slot_target *target;
     object *null, *index[MAX_AXES]; /* SLOT_STORED: of each element */
+    const ir_region *made_in;       /* ... where it was made */
+    pointer_var *many; /* it changes between these arrays, some of which may not be there yet (chosen.c); NULL: it does not */
+    lesson *learned;   /* ... which were seen before */
+    uint32_t nlearned;
+    object *selector;  /* ... of each element; NULL: there are too many */
     /* One statement assigns all elements, and where they point follows from their subscript: formula[] of `subscript`. */
     const node *filler; /* NULL: none assigned so far */
     rg_value subscript, formula[MAX_AXES]; /* no subscript: not so */
@@ -193,7 +214,9 @@ typedef struct gen {
     ir_module *module;
     arena *arena;
     rg_builder *b;
-    uint32_t objects; /* made so far */
+    uint32_t objects, slots; /* made so far */
+    map buffers;      /* those of them that are, by number */
+    lessons *lessons; /* NULL: there is one attempt */
     bool in_thread;   /* inside a parallel loop */
     uint32_t loop;    /* the number of that */
     threads thread;   /* its numbers there, from 0 on */
@@ -313,7 +336,7 @@ void fc_slots_of_value(gen *g, object *o, const place *pointers);
 void fc_slot_open(gen *g, slot *s, const rg_value *extent);
 /* p: the place of a pointer */
 place fc_slot_read(gen *g, const place *p, const node *n);
-/* to NULL: null; declared: where the object is */
+/* slot_store.c; to NULL: null; declared: where the object is */
 void fc_slot_assign(gen *g, const place *p, const place *to, const node *n, bool declared);
 /* rows.c: notes that the assignment n lets p point to `to`; false: after it was read by the formula of another one */
 bool fc_rows_assigned(gen *g, slot *s, const place *p, const place *to, const node *n);

@@ -3,6 +3,8 @@
 #include "front/c/known.h"
 #include "front/c/omp.h"
 
+enum { MOST_ATTEMPTS = 8 /* to make a kernel, each with what the one before learned */ };
+
 #include "analysis/races.h"
 #include "ir/ir.h"
 
@@ -373,32 +375,50 @@ session_parse(session *s, const front_c_source *source, diag_list *diags)
     return s->project && fc_unit_parse(s->unit, named);
 }
 
+/* NULL: after errors, or if there is more to learn */
 static ir_module *
-compile(const front_c_source *source, bool library, diag_list *diags)
+attempt(const front_c_source *source, bool library, lessons *lessons, diag_list *diags)
 {
     session s = {0};
     mem_owner owns;
-    unsigned before = diags->errors;
     mem_own(&owns, session_release, &s);
     if (session_parse(&s, source, diags)) {
         gen g = {.unit = s.unit, .project = s.project, .module = s.module, .arena = s.arena, .b = s.builder};
-        g.reported.in = g.told.in = g.hoisted.in = g.sized.in = s.arena;
+        g.reported.in = g.told.in = g.hoisted.in = g.sized.in = g.buffers.in = s.arena;
+        g.lessons = lessons;
         if (library)
             fc_library(&g);
         else
             generate(&g, source, s.module, diags);
-        if (diags->errors > before)
+        if (diags->errors)
             fc_project_note_missing(s.project);
-        else if (source->seen)
+        else if (source->seen && !lessons->more)
             fc_project_look(s.project, source->seen);
     }
     mem_disown(&owns);
     ir_module *m = s.module;
-    if (diags->errors == before)
+    if (!diags->errors && !lessons->more)
         s.module = NULL;
     else
         m = NULL;
     session_release(&s);
+    return m;
+}
+
+/* What the attempt before said is dropped with it: it did not know what it has learned. */
+static ir_module *
+compile(const front_c_source *source, bool library, diag_list *diags)
+{
+    lessons lessons = {.at.in = mem_scratch()};
+    diag_list said = {0};
+    ir_module *m = NULL;
+    for (unsigned i = 0; i == 0 || lessons.more; i++) {
+        said = (diag_list){.text.in = mem_scratch(), .limit = diags->limit};
+        lessons.more = false;
+        lessons.last = i == MOST_ATTEMPTS - 1;
+        m = attempt(source, library, &lessons, &said);
+    }
+    diag_join(diags, &said);
     return m;
 }
 

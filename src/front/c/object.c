@@ -113,6 +113,8 @@ fc_object_new(gen *g, object_kind kind, const char *name, ctype *t, uint32_t out
 {
     object *o = arena_one(g->arena, object);
     o->number = g->objects++;
+    if (kind == OBJECT_BUFFER)
+        map_set(&g->buffers, (uint64_t)o->number + 1, o);
     o->kind = kind;
     o->name = name;
     o->type = t;

@@ -1,7 +1,7 @@
 /* Pointers: each is a place. A pointer variable that always means one place is bound to it; one
  * that moves keeps its indices in variables; one that changes between arrays keeps their number
  * too, and kernel-level code picks the buffer by it. SPDX-License-Identifier: Apache-2.0 */
-#include "front/c/pointer.h"
+#include "front/c/slot.h"
 
 /* -- declaring
  * ------------------------------------------------------------------------------------- */
@@ -27,8 +27,8 @@ by_number(const void *x, const void *y)
 
 /* Whether all that is assigned to a variable of the group is an array as a whole: swapped buffers
  * then keep the subscripts as they are written. */
-static bool
-starts_at_zero(const place *p)
+bool
+fc_starts_at_zero(const place *p)
 {
     uint64_t bits;
     for (uint32_t i = 0; i < p->n; i++) {
@@ -69,7 +69,7 @@ whole_variable(const decl *d, decls *seen)
     list_push(seen->arena, &seen->at, d);
     if (d->moved || d->address_taken)
         return false;
-    if (d->pointer && (d->pointer->fixed ? !starts_at_zero(&d->pointer->at) : !d->pointer->still))
+    if (d->pointer && (d->pointer->fixed ? !fc_starts_at_zero(&d->pointer->at) : !d->pointer->still))
         return false;
     if (d->kind == DECL_VAR && d->init && !whole_array(d->init, seen))
         return false;
@@ -84,7 +84,7 @@ static bool
 stays_whole(gen *g, const decl *d, const place *given)
 {
     decls seen = {.arena = g->arena};
-    return (!given || starts_at_zero(given)) && whole_variable(d, &seen);
+    return (!given || fc_starts_at_zero(given)) && whole_variable(d, &seen);
 }
 
 /* Says why a pointer cannot choose between these. */
@@ -282,7 +282,15 @@ choice_number(const pointer_var *v, const object *o, uint32_t leaf_number)
     return -1;
 }
 
-/* The selector of v for a place that may be one of several arrays itself. NULL: not among v's. */
+static bool
+numbers_alike(const pointer_var *v, const pointer_var *w)
+{
+    bool alike = v->nchoices == w->nchoices;
+    for (uint32_t i = 0; alike && i < v->nchoices; i++)
+        alike = v->choices[i].object == w->choices[i].object && v->choices[i].leaf == w->choices[i].leaf;
+    return alike;
+}
+
 rg_value
 fc_selector_for(gen *g, const pointer_var *v, const place *to)
 {
@@ -291,6 +299,8 @@ fc_selector_for(gen *g, const pointer_var *v, const place *to)
         int number = choice_number(v, to->object, to->leaf);
         return number < 0 ? NULL : fc_int_value(g, RG_I32, number);
     }
+    if (numbers_alike(v, from))
+        return to->object->selector;
     rg_value result = NULL;
     for (uint32_t i = 0; i < from->nchoices; i++) {
         int number = choice_number(v, from->choices[i].object, from->choices[i].leaf);
@@ -425,6 +435,10 @@ static bool
 enter_pointer(const node *n, void *user)
 {
     entering *e = user;
+    if (n->kind == E_REF && n->decl->object)
+        fc_chosen_enter_thread(e->g, n->decl->object);
+    if (n->kind == E_REF && n->decl->pointer && n->decl->pointer->fixed && n->decl->pointer->at.object)
+        fc_chosen_enter_thread(e->g, n->decl->pointer->at.object);
     if (n->kind != E_REF || !n->decl->pointer || n->decl->pointer->nchoices < 2)
         return true;
     pointer_var *before = n->decl->pointer, *now = arena_one(e->g->arena, pointer_var);

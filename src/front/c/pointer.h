@@ -35,6 +35,8 @@ rg_value fc_selector_for(gen *g, const pointer_var *v, const place *to);
 object *fc_picked(gen *g, const pointer_var *v);
 void fc_pointer_assign(gen *g, decl *d, const place *to, const node *n);
 bool fc_same_array(const place *x, const place *y);
+/* Whether the subscripts are 0, for all that is seen. */
+bool fc_starts_at_zero(const place *p);
 
 /* -- slot.c
  * --------------------------------------------------------- */

@@ -7,12 +7,9 @@
  *     double *row[4];        slot `row`, rank 1       row[i] = a + i * m;    a for all; index[0] of row, element i
  *     struct net *net;       a launch brings `net.w`  net->w[k]              fixed: the array net.w, under k
  *     double **A;            ... and rows of `A`      A[i][k]                rows: the array A, under i and k */
-#include "front/c/pointer.h"
+#include "front/c/slot.h"
 
-enum {
-    TOLD_APART = 64,    /* elements of an array of pointers that may point into arrays of their own */
-    LOCAL_SLOTS = 4096, /* elements whose indices are local arrays; more are in buffers */
-};
+enum { LOCAL_SLOTS = 4096 /* elements whose indices are local arrays; more are in buffers */ };
 
 /* -- making them
  * --------------------------------------------------------------------------- */
@@ -24,9 +21,8 @@ fc_type_pointers(const ctype *t)
     return t->kind == TYPE_POINTER ? 1 : t->kind == TYPE_STRUCT ? t->rec->pointers : 0;
 }
 
-/* Elements under n indices; 0: the run knows. */
-static uint64_t
-elements_below(const slot *s, uint32_t n)
+uint64_t
+fc_slot_elements(const slot *s, uint32_t n)
 {
     uint64_t count = 1;
     for (uint32_t i = n; i < s->rank; i++)
@@ -49,12 +45,13 @@ add_slots(making *m, const char *name, ctype *t)
         m->dim[m->rank++] = t->length;
     if (t->kind == TYPE_POINTER) {
         slot *s = m->object->pointers[m->next++] = arena_one(m->g->arena, slot);
+        s->number = m->g->slots++;
         s->name = name;
         s->type = t;
         s->shared = !m->g->in_thread;
         s->rank = m->rank;
         memcpy(s->dim, m->dim, sizeof(s->dim));
-        uint64_t count = elements_below(s, 0);
+        uint64_t count = fc_slot_elements(s, 0);
         s->count = count && count <= TOLD_APART ? (uint32_t)count : 1;
         s->target = arena_new_n(m->g->arena, slot_target, s->count);
     }
@@ -98,9 +95,9 @@ keeper_type(gen *g, rg_dtype dtype, uint32_t rank, const int64_t *dim)
 static object *
 keeper(gen *g, const slot *s, rg_dtype dtype, uint32_t outer, const rg_value *extent)
 {
-    uint64_t count = elements_below(s, 0);
+    uint64_t count = fc_slot_elements(s, 0);
     if (count && count <= LOCAL_SLOTS)
-        return fc_object_local(g, s->name, keeper_type(g, dtype, s->rank, s->dim));
+        return fc_object_local(g, s->name, keeper_type(g, dtype, count == 1 ? 0 : s->rank, s->dim));
     rg_value all[MAX_AXES];
     for (uint32_t i = 0; i < s->rank; i++)
         all[i] = i < outer ? extent[i] : fc_int_value(g, RG_I64, s->dim[i]);
@@ -113,11 +110,14 @@ make_keepers(gen *g, slot *s, uint32_t given, const rg_value *extent)
     s->null = keeper(g, s, RG_BOOL, given, extent);
     for (uint32_t k = 0; k < (s->rank ? countof(s->index) / 2 : countof(s->index)); k++)
         s->index[k] = keeper(g, s, RG_I64, given, extent);
+    if (s->count == fc_slot_elements(s, 0))
+        s->selector = keeper(g, s, RG_I32, given, extent);
+    s->made_in = ir_build_region(g->b);
+    fc_chosen_begin(g, s);
 }
 
-/* Element `number` below p of a slot. */
-static place
-element_of(gen *g, const slot *s, const place *p, uint64_t number)
+place
+fc_slot_element(gen *g, const slot *s, const place *p, uint64_t number)
 {
     place e = *p;
     for (uint32_t axis = s->rank; axis-- > p->n;) {
@@ -131,18 +131,17 @@ element_of(gen *g, const slot *s, const place *p, uint64_t number)
 void
 fc_slots_stored(gen *g, object *o, uint32_t outer, const rg_value *extent)
 {
-    int64_t open[MAX_AXES];
-    for (uint32_t i = 0; i < MAX_AXES; i++)
-        open[i] = -1;
-    fc_slots_new(g, o, SLOT_STORED, outer, open);
+    int64_t dims[MAX_AXES];
+    uint64_t known;
+    for (uint32_t i = 0; i < outer; i++)
+        dims[i] = extent && rg_value_is_const(extent[i], &known) && known <= TOLD_APART ? (int64_t)known : -1;
+    fc_slots_new(g, o, SLOT_STORED, outer, dims);
     uint32_t given = outer;
     for (const ctype *t = o->type; extent && t->kind == TYPE_ARRAY; t = t->elem)
         given++;
     for (uint32_t i = 0; i < fc_type_pointers(o->type); i++)
         make_keepers(g, o->pointers[i], given, extent);
 }
-
-static void keep(gen *g, object *o, const place *p, rg_value v);
 
 void
 fc_slot_open(gen *g, slot *s, const rg_value *extent)
@@ -153,16 +152,17 @@ fc_slot_open(gen *g, slot *s, const rg_value *extent)
     make_keepers(g, s, s->rank, extent);
     for (uint32_t k = 0; k < s->count; k++) {
         s->target[k].initial = s->target[k].at.object != NULL;
-        s->target[k].nulls = s->target[k].at.null != NULL;
-        if (s->target[k].nulls && !rows) {
-            place e = element_of(g, s, &(place){0}, k);
-            keep(g, s->null, &e, s->target[k].at.null);
-        }
+        s->target[k].nulls |= s->target[k].at.null != NULL;
+        place e = fc_slot_element(g, s, &(place){0}, k);
+        if (s->target[k].at.null && !rows)
+            fc_slot_keep(g, s->null, &e, s->target[k].at.null);
+        if (s->many && s->target[k].initial)
+            fc_slot_keep(g, s->selector, &e, fc_chosen_selector(g, s, &s->target[k].at));
     }
     for (uint32_t i = 0; rows && i < s->rank; i++)
         rg_build_for(g->b, fc_int_value(g, RG_I64, 0), extent[i], 1, &all.index[i]);
     for (uint32_t i = 0; rows && i < s->rank; i++)
-        keep(g, s->index[i], &all, all.index[i]);
+        fc_slot_keep(g, s->index[i], &all, all.index[i]);
     for (uint32_t i = 0; rows && i < s->rank; i++)
         rg_build_end(g->b);
 }
@@ -188,7 +188,7 @@ fc_slot_target(gen *g, slot *s, uint32_t k)
 void
 fc_slot_initialise(slot *s, uint64_t number, const node *init)
 {
-    s->unknown |= s->count != elements_below(s, 0);
+    s->unknown |= s->count != fc_slot_elements(s, 0);
     if (number < s->count)
         s->target[number].init = init;
 }
@@ -202,7 +202,7 @@ element_number(gen *g, const slot *s, const place *p)
     rg_value number = NULL;
     for (uint32_t i = 0; i < s->rank; i++) {
         rg_value part = i < p->n ? p->index[i] : NULL;
-        uint64_t stride = elements_below(s, i + 1);
+        uint64_t stride = fc_slot_elements(s, i + 1);
         if (part && stride != 1)
             part = rg_build_2(g->b, RG_OP_MUL, fc_convert(g, RG_I64, part), fc_int_value(g, RG_I64, (int64_t)stride));
         number = fc_index_add(g, number, part);
@@ -210,9 +210,8 @@ element_number(gen *g, const slot *s, const place *p)
     return number;
 }
 
-/* The number of its target; -1: the run knows. */
-static int
-target_number(gen *g, const slot *s, const place *p)
+int
+fc_slot_number(gen *g, const slot *s, const place *p)
 {
     uint64_t number = 0, bits;
     for (uint32_t i = 0; i < s->rank && s->count > 1; i++) {
@@ -224,8 +223,8 @@ target_number(gen *g, const slot *s, const place *p)
     return number < s->count ? (int)number : -1;
 }
 
-static rg_value
-kept(gen *g, object *o, const place *p)
+rg_value
+fc_slot_kept(gen *g, object *o, const place *p)
 {
     place at = fc_place_of(o);
     at.n = o->leaves[0].rank;
@@ -233,8 +232,8 @@ kept(gen *g, object *o, const place *p)
     return fc_load_leaf(g, &at, 0);
 }
 
-static void
-keep(gen *g, object *o, const place *p, rg_value v)
+void
+fc_slot_keep(gen *g, object *o, const place *p, rg_value v)
 {
     place at = fc_place_of(o);
     at.n = o->leaves[0].rank;
@@ -256,11 +255,11 @@ pointed_to(gen *g, slot *s, const slot_target *t, const place *p)
     }
     if (s->kind != SLOT_STORED)
         return at;
-    at.null = t->nulls ? kept(g, s->null, p) : NULL;
-    if (fc_rows_read(g, s, p, &at, g->at))
+    at.null = t->nulls ? fc_slot_kept(g, s->null, p) : NULL;
+    if (!s->many && fc_rows_read(g, s, p, &at, g->at))
         return at;
     for (uint32_t i = 0; i < at.n; i++)
-        at.index[i] = kept(g, s->index[i], p);
+        at.index[i] = s->many && s->many->still ? NULL : fc_slot_kept(g, s->index[i], p);
     return at;
 }
 
@@ -276,8 +275,8 @@ select_by(gen *g, rg_value number, const rg_value *values, uint32_t n)
     return v;
 }
 
-static rg_value
-subscript_on(gen *g, const place *p, uint32_t axis)
+rg_value
+fc_subscript_on(gen *g, const place *p, uint32_t axis)
 {
     rg_value v = axis < p->n ? p->index[axis] : NULL;
     return v ? fc_convert(g, RG_I64, v) : fc_int_value(g, RG_I64, 0);
@@ -299,6 +298,10 @@ pointed_by_number(gen *g, slot *s, const place *p, rg_place where)
         fc_choices_of_place(&all, &t->at);
         first = first ? first : t;
     }
+    if (s->many && (first || nulls)) {
+        slot_target any = {.at = first ? first->at : fc_chosen_any(g, s), .nulls = nulls};
+        return fc_chosen_place(g, s, p, pointed_to(g, s, &any, p), where);
+    }
     if (!first)
         return nulls ? fc_null_place(g, NULL) : (place){0};
     pointer_var *v = fc_pointer_to(g, &all, s->name);
@@ -313,7 +316,7 @@ pointed_by_number(gen *g, slot *s, const place *p, rg_place where)
     rg_value number = element_number(g, s, p), *values = arena_new_n(g->arena, rg_value, s->count);
     for (uint32_t i = 0; s->kind == SLOT_FIXED && i < at.n; i++) {
         for (uint32_t k = 0; k < s->count; k++)
-            values[k] = s->target[k].at.object ? subscript_on(g, &s->target[k].at, i) : fc_int_value(g, RG_I64, 0);
+            values[k] = s->target[k].at.object ? fc_subscript_on(g, &s->target[k].at, i) : fc_int_value(g, RG_I64, 0);
         at.index[i] = select_by(g, number, values, s->count);
     }
     if (v->nchoices > 1) {
@@ -328,31 +331,34 @@ pointed_by_number(gen *g, slot *s, const place *p, rg_place where)
     return at;
 }
 
-/* Without an object: nothing was assigned to it. */
-static place
-read_slot(gen *g, slot *s, const place *p, rg_place where)
+place
+fc_slot_get(gen *g, slot *s, const place *p, rg_place where)
 {
-    int k = target_number(g, s, p);
+    int k = fc_slot_number(g, s, p);
     if (s->refused)
         return fc_nowhere(g, s->type->elem);
     if (k < 0)
         return pointed_by_number(g, s, p, where);
     slot_target *t = fc_slot_target(g, s, (uint32_t)k);
+    if (!t->at.object && s->many && t->nulls) /* it may be assigned before this is reached again */
+        t->at = fc_chosen_any(g, s);
     if (!t->at.object && !t->nulls)
         return (place){0};
     t->read = true;
-    return t->at.object ? pointed_to(g, s, t, p) : fc_null_place(g, NULL);
+    if (!t->at.object)
+        return fc_null_place(g, NULL);
+    place at = pointed_to(g, s, t, p);
+    return s->many ? fc_chosen_place(g, s, p, at, where) : at;
 }
 
-static slot *
-slot_at(const place *p)
+slot *
+fc_slot_at(const place *p)
 {
     return p->object->pointers ? p->object->pointers[p->pointer] : NULL;
 }
 
-/* says why the object's pointers cannot be followed */
-static void
-fail_to_follow(gen *g, const place *p, rg_place where)
+void
+fc_slot_not_followed(gen *g, const place *p, rg_place where)
 {
     if (fc_is_news(g, ERR_POINTER_FIELD, p->object))
         fc_fail(g, ERR_POINTER_FIELD, where, p->object->name);
@@ -361,14 +367,14 @@ fail_to_follow(gen *g, const place *p, rg_place where)
 place
 fc_slot_read(gen *g, const place *p, const node *n)
 {
-    slot *s = p->refused || (slot_at(p) && slot_at(p)->unknown) ? NULL : slot_at(p);
+    slot *s = p->refused || (fc_slot_at(p) && fc_slot_at(p)->unknown) ? NULL : fc_slot_at(p);
     ctype *elem = n->type->kind == TYPE_POINTER ? n->type->elem : NULL;
     if (!s) {
         if (!p->refused)
-            fail_to_follow(g, p, n->place);
+            fc_slot_not_followed(g, p, n->place);
         return fc_nowhere(g, elem);
     }
-    place at = read_slot(g, s, p, n->place);
+    place at = fc_slot_get(g, s, p, n->place);
     if (at.object)
         return at;
     if (s->kind == SLOT_STORED)
@@ -381,21 +387,23 @@ fc_slot_read(gen *g, const place *p, const node *n)
 void
 fc_slot_choices(choices *c, const place *p)
 {
-    slot *s = slot_at(p);
+    slot *s = fc_slot_at(p);
     c->unknown |= !s;
     for (uint32_t k = 0; s && k < s->count; k++) {
         const slot_target *t = fc_slot_target(c->g, s, k);
         c->null |= t->nulls;
-        if (t->at.object)
+        if (t->at.object && !s->many)
             fc_choices_of_place(c, &t->at);
     }
+    if (s && s->many)
+        fc_chosen_choices(c, s);
 }
 
 uint32_t
 fc_slot_functions(gen *g, const place *p, rg_value *number, decl ***out)
 {
-    slot *s = p->refused ? NULL : slot_at(p);
-    if (!s || s->type->elem->kind != TYPE_FUNCTION || s->count < 2 || target_number(g, s, p) >= 0)
+    slot *s = p->refused ? NULL : fc_slot_at(p);
+    if (!s || s->type->elem->kind != TYPE_FUNCTION || s->count < 2 || fc_slot_number(g, s, p) >= 0)
         return 0;
     *number = element_number(g, s, p);
     *out = arena_new_n(g->arena, decl *, s->count);
@@ -405,130 +413,6 @@ fc_slot_functions(gen *g, const place *p, rg_value *number, decl ***out)
             (*out)[k] = t->at.object->function;
     }
     return s->count;
-}
-
-/* -- assigning
- * --------------------------------------------------------------------------- */
-/* The first assignment says which array it is. */
-static bool
-same_target(slot_target *t, const place *to, bool declared)
-{
-    if (!t->at.object && !t->read) {
-        t->at = *to;
-        return declared || !to->object->choice; /* what was picked in an if is not known behind it */
-    }
-    return t->at.object && t->at.n == to->n && fc_same_array(&t->at, to) && !to->object->choice;
-}
-
-static bool
-takes(slot_target *t, const place *to, bool declared)
-{
-    if (t->initial && !t->read)
-        *t = (slot_target){0};
-    bool ok = !to->null || t->nulls || !t->read;
-    if (to->object->kind != OBJECT_NULL)
-        ok = ok && same_target(t, to, declared);
-    t->nulls |= to->null != NULL;
-    return ok;
-}
-
-void
-fc_slot_assign(gen *g, const place *p, const place *to, const node *n, bool declared)
-{
-    place none = {0};
-    if (!to)
-        none = fc_null_place(g, NULL);
-    to = to ? to : &none;
-    rg_place where = n ? n->place : g->at;
-    slot *s = p->refused ? NULL : slot_at(p);
-    if (!s) {
-        if (!p->refused)
-            fail_to_follow(g, p, where);
-        return;
-    }
-    if (to->refused || s->refused) {
-        s->refused = true;
-        return;
-    }
-    if (s->shared && g->in_thread) {
-        fc_fail(g, ERR_POINTER_SHARED, where, s->name);
-        return;
-    }
-    int k = target_number(g, s, p);
-    bool ok = s->kind == SLOT_STORED && to->n <= countof(s->index) && (!to->n || s->index[to->n - 1]);
-    ok = ok && fc_rows_assigned(g, s, p, to, n);
-    for (uint32_t i = k < 0 ? 0 : (uint32_t)k; ok && i < (k < 0 ? s->count : (uint32_t)k + 1); i++)
-        ok = takes(&s->target[i], to, declared);
-    if (!ok) {
-        fc_fail(g, s->returned ? ERR_POINTER_RETURN : ERR_FIELD_CHOICE, where, s->name);
-        return;
-    }
-    keep(g, s->null, p, to->null ? to->null : rg_build_int(g->b, RG_BOOL, 0));
-    for (uint32_t i = 0; i < to->n; i++)
-        keep(g, s->index[i], p, subscript_on(g, to, i));
-}
-
-/* -- structs as values
- * --------------------------------------------------------------------------- */
-/* How many elements of a slot a value holds: an array of pointers that is too large holds one for all. */
-static uint64_t
-elements_held(const slot *s, const place *p)
-{
-    uint64_t n = elements_below(s, p->n);
-    return n && n <= TOLD_APART ? n : 1;
-}
-
-place *
-fc_slots_load(gen *g, const place *p)
-{
-    uint64_t count = 0;
-    uint32_t n = fc_type_pointers(p->type);
-    if (!n || !p->object->pointers)
-        return NULL;
-    for (uint32_t i = 0; i < n; i++)
-        count += elements_held(p->object->pointers[p->pointer + i], p);
-    place *all = arena_new_n(g->arena, place, count), *next = all;
-    for (uint32_t i = 0; i < n; i++) {
-        slot *s = p->object->pointers[p->pointer + i];
-        for (uint64_t k = 0; k < elements_held(s, p); k++) {
-            place e = element_of(g, s, p, k);
-            e.pointer += i;
-            *next++ = elements_below(s, p->n) <= TOLD_APART ? read_slot(g, s, &e, g->at) : (place){0};
-        }
-    }
-    return all;
-}
-
-void
-fc_slots_store(gen *g, const place *p, const place *pointers, const node *n)
-{
-    if (!p->object->pointers)
-        return; /* reading them is refused */
-    for (uint32_t i = 0; i < fc_type_pointers(p->type); i++) {
-        const slot *s = p->object->pointers[p->pointer + i];
-        for (uint64_t k = 0; k < elements_held(s, p); k++) {
-            place e = element_of(g, s, p, k);
-            e.pointer += i;
-            if (pointers->object)
-                fc_slot_assign(g, &e, pointers, n, false);
-            pointers++;
-        }
-    }
-}
-
-void
-fc_slots_default(gen *g, object *o, const node *init)
-{
-    place whole = fc_place_of(o);
-    for (uint32_t i = 0; o->pointers && i < fc_type_pointers(o->type); i++) {
-        slot *s = o->pointers[i];
-        for (uint32_t k = 0; s->kind == SLOT_STORED && k < s->count; k++) {
-            place e = element_of(g, s, &whole, k);
-            e.pointer = i;
-            if (!s->target[k].at.object && !s->target[k].nulls)
-                fc_slot_assign(g, &e, NULL, init, true);
-        }
-    }
 }
 
 /* -- places of pointers

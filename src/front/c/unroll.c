@@ -69,7 +69,7 @@ array_found(search *s, const place *p, const node *subscript)
     for (uint32_t i = 0; i < fc_type_pointers(o->type); i++) {
         slot *slot = o->pointers[i];
         place first = fc_slot_target(s->g, slot, 0)->at;
-        bool mixed = false;
+        bool mixed = slot->many != NULL;
         for (uint32_t k = 1; k < slot->count && first.object; k++) {
             const place *other = &fc_slot_target(s->g, slot, k)->at;
             mixed |= other->object && !fc_same_array(&first, other);
