@@ -361,6 +361,8 @@ bool fc_field_refused(gen *g, const field *f, const node *n);
 /* assigns to the pointer variable or field that n names */
 void fc_pointer_store(gen *g, const node *n, const place *to);
 place fc_pointer_read(gen *g, const decl *d, const node *n);
+/* Which element under `axes` subscripts of its array it points to, row by row. */
+rg_value fc_element_number(gen *g, const place *p, uint32_t axes);
 rg_value fc_pointer_compare(gen *g, const node *n);
 rg_value fc_pointer_difference(gen *g, const node *n);
 /* Before a parallel loop: pointer variables of the loop become fixed choices; `undo` takes it back.
@@ -389,7 +391,7 @@ bool fc_constant_initialiser(gen *g, const ctype *t, const node *init);
 value fc_call(gen *g, const node *n);
 /* Calls of the C library. false: it is none that is known. */
 bool fc_math_call(gen *g, const node *n, value *out);
-/* A number that n is a multiple of, whatever the run brings; 0: n is 0. */
+/* divisor.c: a number that n is a multiple of, whatever the run brings; 0: n is 0. */
 int64_t fc_known_divisor(const node *n);
 int64_t fc_common_divisor(int64_t x, int64_t y);
 void fc_clear(gen *g, const place *p, const node *n); /* zeros all of the array that p points into */

@@ -344,7 +344,10 @@ import_variable(unit *u, decl *d, CXCursor c)
     d->reference = fc_is_reference(type) && !value;
     d->type = d->kind == DECL_PARAM ? fc_adjust_array(u, written) : written;
     if (d->kind == DECL_PARAM) {
-        import_extents(u, d, c, written);
+        if (written->kind == TYPE_POINTER)
+            import_row_extents(u, d, c, written->elem);
+        else
+            import_extents(u, d, c, written);
         return;
     }
     enum CXCursorKind parent = clang_getCursorKind(clang_getCursorSemanticParent(c));

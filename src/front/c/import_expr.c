@@ -456,7 +456,7 @@ product_of_extents(unit *u, CXCursor c, const node *of)
     uint32_t depth = 0;
     for (; of->kind == E_DECAY || of->kind == E_CAST || of->kind == E_DEREF || of->kind == E_SUBSCRIPT; of = of->kid[0])
         depth += of->kind == E_DEREF || of->kind == E_SUBSCRIPT;
-    const decl *d = of->kind == E_REF && of->decl->kind == DECL_VAR ? of->decl : NULL;
+    const decl *d = of->kind == E_REF && of->decl->kind != DECL_FUNCTION ? of->decl : NULL;
     const ctype *t = d ? d->type : NULL;
     for (uint32_t i = 0; t && i < depth; i++)
         t = t->elem;

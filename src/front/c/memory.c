@@ -31,48 +31,6 @@ typedef struct block {
 
 /* -- how many elements
  * ------------------------------------------------------------------------------ */
-int64_t
-fc_common_divisor(int64_t x, int64_t y)
-{
-    while (y) {
-        int64_t rest = x % y;
-        x = y;
-        y = rest;
-    }
-    return x;
-}
-
-int64_t
-fc_known_divisor(const node *n)
-{
-    int64_t v;
-    if (fc_is_constant_node(n, &v))
-        return v < 0 || v > INT32_MAX ? 1 : v;
-    switch (n->kind) {
-    case E_CAST:
-        return n->kid[0]->type->kind == TYPE_SCALAR && !fc_is_float_dtype(n->kid[0]->type->dtype)
-                   ? fc_known_divisor(n->kid[0])
-                   : 1;
-    case E_REF:
-        return n->decl->kind == DECL_VAR && !n->decl->written && !n->decl->address_taken && n->decl->init &&
-                       n->decl->init->kind != E_INIT
-                   ? fc_known_divisor(n->decl->init)
-                   : 1;
-    case E_BINARY:
-        if (n->type->kind != TYPE_SCALAR || fc_is_float_dtype(n->type->dtype))
-            return 1;
-        if (n->op == RG_OP_MUL) {
-            int64_t x = fc_known_divisor(n->kid[0]), y = fc_known_divisor(n->kid[1]);
-            return x && y > INT32_MAX / x ? (x > y ? x : y) : x * y;
-        }
-        if (n->op == RG_OP_ADD || n->op == RG_OP_SUB)
-            return fc_common_divisor(fc_known_divisor(n->kid[0]), fc_known_divisor(n->kid[1]));
-        return 1;
-    default:
-        return 1;
-    }
-}
-
 /* n / size, which leaves no rest, as i64 */
 static rg_value
 quotient(gen *g, const node *n, int64_t size)
@@ -412,23 +370,36 @@ check(block *b, const node *size)
     return !fc_hides_fields(g, &b->to.at, b->call);
 }
 
+static rg_value
+subscript(gen *g, const place *p, uint32_t axis)
+{
+    return axis < p->n && p->index[axis] ? fc_convert(g, RG_I64, p->index[axis]) : fc_int_value(g, RG_I64, 0);
+}
+
+/* Whether p lies behind q in their array. Subscripts stay inside their axes but where a pointer has walked. */
+static rg_value
+lies_behind(gen *g, const place *p, const place *q)
+{
+    uint32_t axes = p->n > q->n ? p->n : q->n;
+    rg_value behind = rg_build_int(g->b, RG_BOOL, 0);
+    if (p->walks || q->walks)
+        return rg_build_2(g->b, RG_OP_GT, fc_element_number(g, p, axes), fc_element_number(g, q, axes));
+    for (uint32_t i = axes; i-- > 0;) {
+        rg_value x = subscript(g, p, i), y = subscript(g, q, i);
+        rg_value equal = rg_build_2(g->b, RG_OP_EQ, x, y);
+        behind = rg_build_3(g->b, RG_OP_SELECT, equal, behind, rg_build_2(g->b, RG_OP_GT, x, y));
+    }
+    return behind;
+}
+
 /* A target in the same array as the source is written from its end on if it lies behind it. */
 static void
 find_order(block *b)
 {
-    gen *g = b->g;
     const place *to = &b->to.at, *from = &b->from.at;
     b->may_overlap = b->may_overlap && (to->object == from->object || to->object->choice || from->object->choice);
-    if (!b->may_overlap || b->to.single || b->from.single)
-        return;
-    rg_value behind = rg_build_int(g->b, RG_BOOL, 0);
-    for (uint32_t i = to->n < from->n ? to->n : from->n; i-- > 0;) {
-        rg_value x = to->index[i] ? fc_convert(g, RG_I64, to->index[i]) : fc_int_value(g, RG_I64, 0);
-        rg_value y = from->index[i] ? fc_convert(g, RG_I64, from->index[i]) : fc_int_value(g, RG_I64, 0);
-        rg_value equal = rg_build_2(g->b, RG_OP_EQ, x, y);
-        behind = rg_build_3(g->b, RG_OP_SELECT, equal, behind, rg_build_2(g->b, RG_OP_GT, x, y));
-    }
-    b->backward = behind;
+    if (b->may_overlap && !b->to.single && !b->from.single)
+        b->backward = lies_behind(b->g, to, from);
 }
 
 static void

@@ -249,17 +249,16 @@ fc_pointer(gen *g, const node *n)
 static rg_value
 index_at(gen *g, const place *p, uint32_t axis)
 {
-    rg_value v = p->index[axis];
+    rg_value v = axis < p->n ? p->index[axis] : NULL;
     return v ? fc_convert(g, RG_I64, v) : fc_int_value(g, RG_I64, 0);
 }
 
-/* Which element of its array it points to, row by row. */
-static rg_value
-element_number(gen *g, const place *p)
+rg_value
+fc_element_number(gen *g, const place *p, uint32_t axes)
 {
-    rg_value number = p->n ? index_at(g, p, 0) : fc_int_value(g, RG_I64, 0);
-    const leaf *l = p->n > 1 ? &p->object->leaves[p->leaf] : NULL;
-    for (uint32_t i = 1; i < p->n; i++) {
+    rg_value number = axes ? index_at(g, p, 0) : fc_int_value(g, RG_I64, 0);
+    const leaf *l = axes > 1 ? &p->object->leaves[p->leaf] : NULL;
+    for (uint32_t i = 1; i < axes; i++) {
         rg_value extent = l->dim[i] >= 0 ? fc_int_value(g, RG_I64, l->dim[i])
                                          : fc_convert(g, RG_I64, rg_build_extent(g->b, l->value, i));
         number = rg_build_2(g->b, RG_OP_ADD, rg_build_2(g->b, RG_OP_MUL, number, extent), index_at(g, p, i));
@@ -274,7 +273,7 @@ same_place(gen *g, const place *x, const place *y)
     const pointer_var *v = x->object->choice;
     if (!v && y->object->choice)
         return same_place(g, y, x);
-    rg_value same = rg_build_2(g->b, RG_OP_EQ, element_number(g, x), element_number(g, y));
+    rg_value same = rg_build_2(g->b, RG_OP_EQ, fc_element_number(g, x, x->n), fc_element_number(g, y, y->n));
     rg_value number = v ? fc_selector_for(g, v, y) : NULL;
     if (!number)
         return rg_build_int(g->b, RG_BOOL, 0);
@@ -286,7 +285,7 @@ static rg_value
 same_element(gen *g, const place *x, const place *y)
 {
     if (fc_same_array(x, y) && !x->object->choice)
-        return rg_build_2(g->b, RG_OP_EQ, element_number(g, x), element_number(g, y));
+        return rg_build_2(g->b, RG_OP_EQ, fc_element_number(g, x, x->n), fc_element_number(g, y, y->n));
     return same_place(g, x, y);
 }
 
@@ -322,7 +321,7 @@ fc_pointer_compare(gen *g, const node *n)
         fc_fail(g, ERR_POINTER_COMPARE, n->place);
         return rg_build_int(g->b, RG_BOOL, 0);
     }
-    return rg_build_2(g->b, n->op, element_number(g, &x), element_number(g, &y));
+    return rg_build_2(g->b, n->op, fc_element_number(g, &x, x.n), fc_element_number(g, &y, y.n));
 }
 
 rg_value
@@ -332,5 +331,5 @@ fc_pointer_difference(gen *g, const node *n)
     fc_at_node(g, n);
     if (!fc_same_array(&x, &y) && !x.refused && !y.refused)
         fc_fail(g, ERR_POINTER_COMPARE, n->place);
-    return rg_build_2(g->b, RG_OP_SUB, element_number(g, &x), element_number(g, &y));
+    return rg_build_2(g->b, RG_OP_SUB, fc_element_number(g, &x, x.n), fc_element_number(g, &y, y.n));
 }
