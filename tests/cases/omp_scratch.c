@@ -1,6 +1,10 @@
 // Memory that a parallel region allocates for its threads and one loop uses; the region stands in time steps.
+// kernel: omp_scratch
 // args: n=5 m=3 steps=2 x[5][3]=0.5,1.5,-0.4,0.3,0.9,0.2,-0.7,1.1,0.6,-0.3,0.8,0.1,1.2,-0.5,0.4 out[5]=0
 // split: refused
+// kernel: merged
+// args: n=7 x[7]=0.5,0.9,-0.4,0.3,0.9,0.2,-0.7 h[3]=0.1,0.2,0.3 y[7]=0
+// split: any
 #include <math.h>
 #include <stdlib.h>
 
@@ -49,4 +53,31 @@ omp_scratch(int n, int m, int steps, double x[n][m], double out[n])
     for (int s = 0; s < steps; s++)
         smooth(n, m, x, out);
     smooth(n - 1, m, x, out);
+}
+
+/* allocated sums of each thread, which a critical section merges, beside memory that one thread allocates for all */
+void
+merged(int n, const double *x, double *h, double *y)
+{
+    double *shared = NULL;
+    #pragma omp parallel
+    {
+        double *mine = calloc(3, sizeof *mine);
+        #pragma omp single
+        shared = malloc(n * sizeof *shared);
+        #pragma omp for
+        for (int i = 0; i < n; i++) {
+            mine[(int)(x[i] * 3 + 3) % 3] += x[i] * x[i];
+            shared[i] = 2 * x[i];
+        }
+        #pragma omp critical
+        for (int k = 0; k < 3; k++)
+            h[k] += mine[k] * mine[k];
+        free(mine);
+        #pragma omp for
+        for (int i = 0; i < n; i++)
+            y[i] = shared[n - 1 - i] * x[i];
+        #pragma omp single
+        free(shared);
+    }
 }

@@ -115,3 +115,20 @@ err_loop_in_switch(int n, const double *x, double *y)
         y[0] = t;
     }
 }
+void
+err_memory_of_threads(int n, const double *x, double *y)
+{
+    #pragma omp parallel
+    {
+        double *t = __builtin_malloc(n * sizeof *t);
+        #pragma omp for
+        for (int i = 0; i < n; i++) {
+            t[0] = x[i]; // error: E0469
+            y[i] = t[0];
+        }
+        #pragma omp for
+        for (int i = 0; i < n; i++)
+            y[i] += t[1];
+        __builtin_free(t);
+    }
+}

@@ -1,6 +1,7 @@
 /* Pointers: each is a place. A pointer variable that always means one place is bound to it; one
  * that moves keeps its indices in variables; one that changes between arrays keeps their number
  * too, and kernel-level code picks the buffer by it. SPDX-License-Identifier: Apache-2.0 */
+#include "front/c/omp.h"
 #include "front/c/slot.h"
 
 /* -- declaring
@@ -328,6 +329,8 @@ fc_pointer_assign(gen *g, decl *d, const place *to, const node *n)
         fc_fail(g, ERR_POINTER_SHARED, where, d->name);
         return;
     }
+    if (to->object->allocated && !fc_is_threads_own(g, d))
+        to->object->team = false;
     if (v->null)
         rg_build_set(g->b, v->null, to->null ? to->null : rg_build_int(g->b, RG_BOOL, 0));
     if (to->object->kind == OBJECT_NULL)

@@ -57,6 +57,7 @@ allocated_place(gen *g, const node *n, place *out)
     if (!o || !fc_same_elements(n->type->elem, o->type))
         return false;
     *out = (place){.object = o, .type = o->type, .n = 1};
+    o->team = g->regions > 0 && !o->rows; /* unless it is assigned to what threads share */
     if (fc_clears(call) && o->rows && !g->in_thread)
         fc_scratch_cleared(g, out, call);
     else if (fc_clears(call))

@@ -56,6 +56,7 @@ fc_slot_assign(gen *g, const place *p, const place *to, const node *n, bool decl
         fc_fail(g, ERR_POINTER_SHARED, where, s->name);
         return;
     }
+    to->object->team &= !to->object->allocated || p->object->team;
     int k = fc_slot_number(g, s, p);
     bool ok = s->kind == SLOT_STORED && to->n <= countof(s->index) && (!to->n || s->index[to->n - 1]);
     bool later = ok && !s->rank && !s->many && s->made_in == ir_build_region(g->b);
