@@ -14,7 +14,7 @@ err_elements(int n, struct two *s, struct list *l, void **any, double *x, double
 void
 elements(int n, struct two *s, struct list *l, double **rows, double *x, double *y)
 {
-    struct two many[2] = {{n, x}, {n, y}}, one = {n, x}, other = {n, y}, *which = &one; // error: E0488
+    struct two many[2] = {{n, x}, {n, y}}, one = {n, x}, other = {n, y}, *which = &one;
     double *large[100], *p;
     x[0] = l->next->v; // error: E0479
     s->p = x;
@@ -26,7 +26,7 @@ elements(int n, struct two *s, struct list *l, double **rows, double *x, double 
     large[n] = y; // error: E0462
     x[1] = *p; // error: E0434
     if (n > 3)
-        which = &other; // said above
+        which = &other; // error: E0488
     x[2] = which->p[0];
     x[3] = one.p[0];
     #pragma omp parallel for

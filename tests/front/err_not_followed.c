@@ -1,45 +1,5 @@
-// Pointers that begin as null and are assigned what is not followed; memory that outlives its turn; const that is cast away.
+// Memory that outlives its turn; const that is cast away.
 #include <stdlib.h>
-static double *
-made(int n)
-{
-    double *p = malloc(n * sizeof(*p));
-    return p;
-}
-static double *
-shifted(double *p, int i)
-{
-    return p + i;
-}
-double
-from_a_call(int n, const double *x)
-{
-    double *a = NULL;
-    a = made(n); // error: E0446
-    if (a == NULL)
-        return -1;
-    a[0] = x[0];
-    return a[0];
-}
-double
-now_and_then(int n, double *x)
-{
-    double *a = 0, s = 0;
-    for (int i = 0; i < n; i++) {
-        if (i > 2)
-            a = shifted(x, i); // error: E0446
-        s += a ? *a : 100;
-    }
-    return s;
-}
-double
-declared_behind(const double *x)
-{
-    double *q = 0;
-    double z[2] = {4, 5};
-    q = z; // error: E0446
-    return q ? x[0] : x[1];
-}
 double
 best_of(int n, const double *x)
 {

@@ -33,9 +33,9 @@ err_pointers(int n, float x[n], float y[n], int k[n])
     #pragma omp parallel for
     for (int i = 0; i < n; i++) {
         float *p = i & 1 ? x : y; // error: E0431
-        float *q = x; // error: E0431
+        float *q = x;
         if (i > 3)
-            q = y;
+            q = y; // error: E0431
         x[i] = *q;
         for (int t = 0; t < 2; t++)
             x[i] += q[t]; // what was refused once is silent

@@ -12,7 +12,8 @@
 
 enum { /* objects of lessons that are none */
     NOWHERE = -1, /* the pointer may be null */
-    BEHIND = -2   /* ... or may lead behind an array's first element */
+    BEHIND = -2,  /* ... or may lead behind an array's first element */
+    OBJECT = -3   /* it is a variable, to be kept as if it was in a struct */
 };
 
 /* So that slots with equal choices number them alike. */
@@ -106,6 +107,21 @@ fc_chosen_learn(gen *g, const slot *s, const place *at, const place *to)
     if ((at && at->object && !fc_starts_at_zero(at)) || !fc_starts_at_zero(to))
         more |= learn(g->lessons, (lesson){s->number, BEHIND, 0, 0});
     return more;
+}
+
+bool
+fc_chosen_is_object(const gen *g, uint32_t number)
+{
+    for (size_t i = 0; g->lessons && i < g->lessons->at.n; i++)
+        if (g->lessons->at.at[i].slot == number && g->lessons->at.at[i].object == OBJECT)
+            return true;
+    return false;
+}
+
+bool
+fc_chosen_learn_object(gen *g, uint32_t number)
+{
+    return number && g->lessons && !g->lessons->last && learn(g->lessons, (lesson){number, OBJECT, 0, 0});
 }
 
 rg_value

@@ -94,6 +94,7 @@ typedef struct value {
 /* A pointer variable. `fixed`: it has one place for good. Otherwise it points into one of `choices`
  * (the object and leaf count, not the indices), and its indices are variables. */
 typedef struct pointer_var {
+    uint32_t number; /* among slots and variables; 0: none */
     const char *name;
     bool fixed, shared;
     bool refused; /* its declaration was: nothing more is said */
@@ -106,7 +107,7 @@ typedef struct pointer_var {
     rg_var index[MAX_AXES];
 } pointer_var;
 
-/* Slot `slot` was seen to point into that array (chosen.c). */
+/* Slot or variable `slot` was seen to point into that array, or another thing (chosen.c). */
 typedef struct lesson {
     uint32_t slot;
     int32_t object;
@@ -144,6 +145,7 @@ typedef struct slot {
     bool unknown; /* a constant with too many elements to tell them apart */
     bool assigned; /* a launch's: the kernel lets it point elsewhere */
     bool returned; /* what a function returns */
+    bool variable; /* a pointer variable that no pointer_var could be */
     uint32_t rank;
     int64_t dim[MAX_AXES];
     uint32_t count; /* of targets: one for each element, or one for all */

@@ -88,10 +88,14 @@ stays_whole(gen *g, const decl *d, const place *given)
     return (!given || fc_starts_at_zero(given)) && whole_variable(d, &seen);
 }
 
-/* Says why a pointer cannot choose between these. */
-static void
-refuse_choice(gen *g, const place *at, uint32_t n, rg_place where, const char *name)
+void
+fc_refuse_choice(gen *g, const place *at, uint32_t n, rg_place where, const char *name)
 {
+    for (uint32_t i = 0; i < n; i++)
+        if (at[i].object->kind == OBJECT_FUNCTION) {
+            fc_fail(g, ERR_FUNCTION_POINTER, where);
+            return;
+        }
     for (uint32_t i = 0; i < n; i++)
         if (at[i].object->pointers) {
             fc_fail(g, ERR_POINTER_STRUCTS, where, name);
@@ -105,24 +109,26 @@ refuse_choice(gen *g, const place *at, uint32_t n, rg_place where, const char *n
     fc_fail(g, g->in_thread ? ERR_POINTER_CHOICE : ERR_POINTER_AXES, where, name);
 }
 
+/* Whether a pointer can choose between them here. */
+static bool
+are_alike(const gen *g, const pointer_var *v)
+{
+    for (uint32_t i = 0; i < v->nchoices && v->nchoices > 1; i++) {
+        const place *p = &v->choices[i];
+        if (p->object->kind != OBJECT_BUFFER || p->object->pointers || p->n != v->choices[0].n || g->in_thread ||
+            fc_type_leaves(p->type) != fc_type_leaves(v->choices[0].type))
+            return false;
+    }
+    return true;
+}
+
 bool
 fc_choices_agree(gen *g, const pointer_var *v, rg_place where)
 {
-    for (uint32_t i = 0; i < v->nchoices; i++) {
-        const place *p = &v->choices[i];
-        if (v->nchoices > 1 && p->object->kind == OBJECT_FUNCTION) {
-            fc_fail(g, ERR_FUNCTION_POINTER, where);
-            return false;
-        }
-        bool same = p->n == v->choices[0].n &&
-                    fc_type_leaves(p->type) == fc_type_leaves(v->choices[0].type);
-        if (same && (v->nchoices == 1 || (p->object->kind == OBJECT_BUFFER && !p->object->pointers)) &&
-            !(v->nchoices > 1 && g->in_thread))
-            continue;
-        refuse_choice(g, v->choices, v->nchoices, where, v->name);
-        return false;
-    }
-    return true;
+    bool alike = are_alike(g, v);
+    if (!alike)
+        fc_refuse_choice(g, v->choices, v->nchoices, where, v->name);
+    return alike;
 }
 
 pointer_var *
@@ -169,14 +175,21 @@ assigned_at(const decl *d)
 }
 
 static void
-declare_moving(gen *g, decl *d, choices *c, bool still)
+declare_moving(gen *g, decl *d, choices *c, bool still, uint32_t number)
 {
     pointer_var *v = fc_pointer_to(g, c, d->name);
     v->still = still;
+    v->number = number;
     if (v->nchoices == 0 && c->null && !c->unknown) {
         place none = fc_null_place(g, d->type->elem);
         bind_fixed(g, d, &none);
         return;
+    }
+    if ((v->nchoices == 0 && (c->null || c->unknown)) || !are_alike(g, v)) {
+        if (fc_chosen_learn_object(g, number)) {
+            d->refused = true;
+            return;
+        }
     }
     if (v->nchoices == 0) {
         d->refused = true;
@@ -204,13 +217,16 @@ fc_pointer_declare(gen *g, decl *d, const node *init, const place *given)
 {
     place first;
     d->pointer = NULL;
+    d->object = NULL;
     d->refused = false;
     if (init) {
         first = fc_pointer(g, init);
         given = &first;
     }
-    if (d->address_taken) { /* others may assign it: an object that holds a pointer */
+    uint32_t number = ++g->slots;
+    if (d->address_taken || fc_chosen_is_object(g, number)) { /* others may assign it: an object that holds a pointer */
         d->object = fc_object_local(g, d->name, d->type);
+        d->object->pointers[0]->variable = !d->address_taken;
         place whole = fc_place_of(d->object);
         if (given)
             fc_slot_assign(g, &whole, given, init, true);
@@ -226,7 +242,7 @@ fc_pointer_declare(gen *g, decl *d, const node *init, const place *given)
     if (given)
         fc_choices_of_place(&c, given);
     fc_choices_of_variable(&c, d);
-    declare_moving(g, d, &c, stays_whole(g, d, given));
+    declare_moving(g, d, &c, stays_whole(g, d, given), number);
     if (given && d->pointer)
         fc_pointer_assign(g, d, given, NULL);
 }
@@ -266,7 +282,7 @@ fc_pointer_private(gen *g, decl *d, const node *body, const place *first)
     fc_node_walk(body, see_own_assignment, &own);
     if (!own.c.found.n && !own.c.null)
         return; /* it is not assigned here */
-    declare_moving(g, d, &own.c, false);
+    declare_moving(g, d, &own.c, false, 0);
     if (first && d->pointer)
         fc_pointer_assign(g, d, first, NULL);
 }
@@ -337,6 +353,8 @@ fc_pointer_assign(gen *g, decl *d, const place *to, const node *n)
         return;
     rg_value selector = fc_selector_for(g, v, to);
     if (!selector || to->n != v->choices[0].n || (to->null && !v->null)) {
+        if (fc_chosen_learn_object(g, v->number))
+            return;
         fc_fail(g, g->in_thread ? ERR_POINTER_CHOICE : ERR_POINTER_FOLLOW, where, d->name);
         return;
     }
@@ -405,7 +423,7 @@ fc_pointer_read(gen *g, const decl *d, const node *n)
         fc_fail(g, ERR_OMP_NUMBER, n->place);
     if (!v && d->lasting)
         return lasting_pointer(g, (decl *)d, n);
-    if (d->object && d->address_taken) {
+    if (d->object && !v) {
         place whole = fc_place_of(d->object);
         return fc_slot_read(g, &whole, n);
     }

@@ -28,6 +28,8 @@ place fc_function_place(gen *g, const node *n);
 place fc_null_place(gen *g, ctype *type);
 /* A pointer to one of these; fc_choices_agree says why it cannot be. */
 pointer_var *fc_pointer_to(gen *g, choices *c, const char *name);
+/* Says why a pointer cannot choose between these. */
+void fc_refuse_choice(gen *g, const place *at, uint32_t n, rg_place where, const char *name);
 bool fc_choices_agree(gen *g, const pointer_var *v, rg_place where);
 /* The selector of v for a place that may be one of several arrays itself. NULL: not among v's. */
 rg_value fc_selector_for(gen *g, const pointer_var *v, const place *to);

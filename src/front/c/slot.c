@@ -45,7 +45,7 @@ add_slots(making *m, const char *name, ctype *t)
         m->dim[m->rank++] = t->length;
     if (t->kind == TYPE_POINTER) {
         slot *s = m->object->pointers[m->next++] = arena_one(m->g->arena, slot);
-        s->number = m->g->slots++;
+        s->number = ++m->g->slots;
         s->name = name;
         s->type = t;
         s->shared = !m->g->in_thread;

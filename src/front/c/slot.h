@@ -35,6 +35,9 @@ bool fc_chosen_learn(gen *g, const slot *s, const place *at, const place *to);
 rg_value fc_chosen_selector(gen *g, slot *s, const place *to);
 /* `at` is where element p points in whichever array it is. */
 place fc_chosen_place(gen *g, slot *s, const place *p, place at, rg_place where);
+/* Whether the pointer variable of that number is kept as an object's; and learns that it has to be, false: it was, or cannot be. */
+bool fc_chosen_is_object(const gen *g, uint32_t number);
+bool fc_chosen_learn_object(gen *g, uint32_t number);
 void fc_chosen_choices(choices *c, slot *s);
 /* One of them that is there, without subscripts; without an object: none is. */
 place fc_chosen_any(gen *g, slot *s);

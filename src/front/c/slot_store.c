@@ -63,6 +63,11 @@ fc_slot_assign(gen *g, const place *p, const place *to, const node *n, bool decl
     ok = ok && (s->many || fc_rows_assigned(g, s, p, to, n));
     for (uint32_t i = k < 0 ? 0 : (uint32_t)k; ok && i < (k < 0 ? s->count : (uint32_t)k + 1); i++)
         ok = takes(g, s, &s->target[i], to, declared, later);
+    if (!ok && s->variable && k >= 0 && s->target[k].at.object && to->object->kind != OBJECT_NULL) {
+        place both[2] = {s->target[k].at, *to};
+        fc_refuse_choice(g, both, 2, where, s->name);
+        return;
+    }
     if (!ok) {
         fc_fail(g, s->returned ? ERR_POINTER_RETURN : ERR_FIELD_CHOICE, where, s->name);
         return;
