@@ -105,7 +105,8 @@ void vjp_close_contests(vjp *v, const ir_op *task);
 
 /* local arrays that walk back: found before all else; opened behind a thread's sweep, before its reverse */
 void vjp_find_undone(vjp *v);
-void vjp_open_undone(vjp *v, const ir_region *thread);
+void vjp_open_undone(vjp *v, const ir_region *r); /* the reverse of a thread, or of a loop's full iteration, begins */
+void vjp_close_undone(vjp *v, const ir_region *r);
 bool vjp_moves_undone(const vjp *v, const ir_op *op); /* whether op must be reversed for them */
 void vjp_undo_insert(vjp *v, const ir_op *op);
 void vjp_forget_inserted(vjp *v, const ir_region *r); /* a reverse of r begins, perhaps not the first */

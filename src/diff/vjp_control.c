@@ -251,6 +251,20 @@ reverse_exits(vjp *v, carried *c, vjp_record *record, ir_value *const *g)
         rg_build_end(v->b);
 }
 
+/* Whether an iteration that ends early has made none of its arrays yet. */
+static bool
+arrays_are_whole(const ir_region *body)
+{
+    bool made = false;
+    ir_for_ops(op, body)
+    {
+        if (op->code == RG_OP_EXIT_IF && made)
+            return false;
+        made |= op->nresults && op->results[0]->type.kind == IR_ARRAY;
+    }
+    return true;
+}
+
 static void
 reverse_iterations(vjp *v, carried *c, vjp_record *record)
 {
@@ -267,7 +281,12 @@ reverse_iterations(vjp *v, carried *c, vjp_record *record)
     for (uint32_t j = 0; j < c->n; j++)
         if (c->state[j])
             vjp_accumulate(v, end->args[j], rg_build_get(v->b, c->state[j]));
+    bool undo = v->in_parallel && arrays_are_whole(body);
+    if (undo)
+        vjp_open_undone(v, body);
     vjp_reverse(v, end->prev);
+    if (undo)
+        vjp_close_undone(v, body);
     take_state(v, c);
     rg_build_end(v->b);
 }

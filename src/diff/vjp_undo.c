@@ -3,11 +3,12 @@
  *   %a1 = insert %a, %i, %x        reverse:  %s = insert %s, %i, recall %old      (%old = extract %a, %i)
  *   %v = extract %a1, %j           where %v is wanted: extract %s, %j
  *
- * %s, the undone array, begins as the array is when its thread ends. Undoing an insert puts back what it replaced,
- * so that %s is what the array was wherever the reverse stands, and what was read from the array
- * can be read again instead of being recorded: so can %x itself, before it is undone. That is done where a thread's sweep and its reverse are one,
- * for arrays that it declares outside of loops and that are read in deeper loops than written. */
+ * %s, the undone array, begins as the array is when its thread ends, or the iteration that declares it: then it is recorded once for
+ * each. Undoing an insert puts back what it replaced, so that %s is what the array was wherever the reverse stands, and what was read from
+ * the array can be read again instead of being recorded: so can %x itself, before it is undone. That is done where a thread's sweep and its
+ * reverse are one, for arrays that are read in deeper loops than written. */
 #include "ir/edges.h"
+#include "analysis/integers.h"
 #include "diff/vjp.h"
 
 struct vjp_undo {
@@ -65,10 +66,13 @@ join_roots(undo_log *s, ir_value *result, const ir_value *v)
 static uint64_t
 weight_of(const ir_op *op, const ir_value *root)
 {
+    enum { OFTEN = 16 /* if nobody knows */ };
     uint64_t weight = 1;
     for (const ir_region *r = op->parent; r && r != root->region && r->op; r = r->op->parent)
-        if (ir_is_loop(r->op))
-            weight = weight < (uint64_t)1 << 40 ? weight * 16 : weight;
+        if (ir_is_loop(r->op) && weight < (uint64_t)1 << 40) {
+            uint64_t most = ir_most_iterations(r->op);
+            weight *= most > OFTEN ? OFTEN : most ? most : 1;
+        }
     return weight;
 }
 
@@ -160,9 +164,10 @@ vjp_find_undone(vjp *v)
 static bool
 is_saving_worth_it(const undo_log *s, const ir_value *root)
 {
-    enum { OFTENER = 4 };
-    return s->root[root->id] && !s->unfit[root->id] && s->reads[root->id] &&
-           s->reads[root->id] >= OFTENER * s->writes[root->id];
+    enum { OFTENER = 4, OFTENER_THAN_ONCE = 2 };
+    uint64_t reads = s->reads[root->id], recorded = (root->region->op && ir_is_loop(root->region->op)) ? root->type.length : 0;
+    return s->root[root->id] && !s->unfit[root->id] && reads && reads >= OFTENER * s->writes[root->id] &&
+           reads >= OFTENER_THAN_ONCE * recorded;
 }
 
 /* the array as it is at the region's end */
@@ -201,6 +206,13 @@ is_lost(const ir_region *thread, const ir_value *last)
     consumed_query q = {last, false};
     ir_walk((ir_region *)(uintptr_t)thread, find_consumption, &q);
     return q.consumed;
+}
+
+void
+vjp_close_undone(vjp *v, const ir_region *r)
+{
+    ir_for_ops(op, r) for (uint32_t k = 0; v->undo && k < op->nresults; k++)
+        v->undo->undone[op->results[k]->id] = NULL;
 }
 
 void

@@ -57,6 +57,7 @@ typedef struct plan {
     vec(kept_array) arrays;
     map array_of;       /* load -> index in arrays + 1, or NO_ARRAY */
     map consumed;       /* local array -> (void *)1: it is not there any more when it is reversed */
+    map recalled;       /* local array -> the first recall of it */
     cut graph;
     vec(node) nodes;
     map node_of;        /* value -> index + 1 */
@@ -113,23 +114,31 @@ array_under(plan *p, const ir_value *v)
     return index == NO_ARRAY || p->arrays.at[index - 1].cost == CUT_INFINITE ? NULL : &p->arrays.at[index - 1];
 }
 
-/* whether v is an element of a local array that is still there in the reverse */
-static bool
-is_in_array(const plan *p, const ir_value *v)
+/* a local array as the reverse has it: itself, or a recall of all of it; NULL: it is not there any more */
+static ir_value *
+array_in_reverse(const plan *p, ir_value *array)
 {
-    const ir_value *array = v->def && v->def->code == RG_OP_EXTRACT ? v->def->args[0] : NULL;
-    return array && !ir_region_inside(array->region, p->owner->regions[0]) &&
-           ir_region_inside(p->by->parent, array->region) && !map_get(&p->consumed, map_ptr(array));
+    if (!ir_region_inside(p->by->parent, array->region))
+        array = map_get(&p->recalled, map_ptr(array));
+    return array && ir_region_inside(p->by->parent, array->region) && !map_get(&p->consumed, map_ptr(array)) ? array : NULL;
 }
 
 static bool
-find_consumed(ir_op *op, void *user)
+is_in_array(const plan *p, const ir_value *v)
+{
+    return v->def && v->def->code == RG_OP_EXTRACT && array_in_reverse(p, v->def->args[0]);
+}
+
+static bool
+find_arrays(ir_op *op, void *user)
 {
     plan *p = user;
-    bool reads = op->code == RG_OP_EXTRACT || op->code == RG_OP_COPY;
+    bool reads = op->code == RG_OP_EXTRACT || op->code == RG_OP_COPY || op->code == RG_OP_RECALL;
     for (uint32_t i = 0; !reads && i < op->nargs; i++)
         if (op->args[i]->type.kind == IR_ARRAY)
             map_set(&p->consumed, map_ptr(op->args[i]), (void *)1);
+    if (op->code == RG_OP_RECALL && op->args[0]->type.kind == IR_ARRAY && !map_get(&p->recalled, map_ptr(op->args[0])))
+        map_set(&p->recalled, map_ptr(op->args[0]), op->results[0]);
     return true;
 }
 
@@ -330,6 +339,8 @@ copy_op(plan *p, const ir_emit *e, const ir_op *op)
     bool kept = array_under(p, op->results[0]);
     for (uint32_t i = 0; i < op->nargs; i++) {
         ir_value *made = made_at(p, op->args[i], e->region);
+        if (op->args[i]->type.kind == IR_ARRAY)
+            made = array_in_reverse(p, op->args[i]);
         ir_op_arg(copy, p->fn, made ? made : ad_had(e, op->args[i]));
     }
     if (kept)
@@ -470,11 +481,11 @@ ad_plan(ir_module *m, pass_context *c)
         ir_see_through_recalls(fn, c->scratch);
         plan p = {.fn = fn, .scratch = c->scratch, .force = c->plan.force};
         p.arrays.in = p.nodes.in = p.stack.in = c->scratch;
-        p.array_of.in = p.consumed.in = p.node_of.in = p.made.in = p.origins.in = c->scratch;
+        p.array_of.in = p.consumed.in = p.recalled.in = p.node_of.in = p.made.in = p.origins.in = c->scratch;
         changed |= ad_derive(fn, &p.origins, c->scratch);
         p.writes = ir_writes_find(fn);
         p.snapshots = ad_snapshots_find(fn, c->scratch);
-        ir_walk(fn->body, find_consumed, &p);
+        ir_walk(fn->body, find_arrays, &p);
         plan_region(&p, fn->body);
         if (p.force != AD_RECORD_ALL)
             p.changed |= ad_branches(fn, c->scratch);
