@@ -130,7 +130,7 @@ is_in_array(const plan *p, const ir_value *v)
 }
 
 static bool
-find_arrays(ir_op *op, void *user)
+note_arrays(ir_op *op, void *user)
 {
     plan *p = user;
     bool reads = op->code == RG_OP_EXTRACT || op->code == RG_OP_COPY || op->code == RG_OP_RECALL;
@@ -485,7 +485,7 @@ ad_plan(ir_module *m, pass_context *c)
         changed |= ad_derive(fn, &p.origins, c->scratch);
         p.writes = ir_writes_find(fn);
         p.snapshots = ad_snapshots_find(fn, c->scratch);
-        ir_walk(fn->body, find_arrays, &p);
+        ir_walk(fn->body, note_arrays, &p);
         plan_region(&p, fn->body);
         if (p.force != AD_RECORD_ALL)
             p.changed |= ad_branches(fn, c->scratch);

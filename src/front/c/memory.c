@@ -371,7 +371,7 @@ check(block *b, const node *size)
 }
 
 static rg_value
-subscript(gen *g, const place *p, uint32_t axis)
+subscript_at(gen *g, const place *p, uint32_t axis)
 {
     return axis < p->n && p->index[axis] ? fc_convert(g, RG_I64, p->index[axis]) : fc_int_value(g, RG_I64, 0);
 }
@@ -385,7 +385,7 @@ lies_behind(gen *g, const place *p, const place *q)
     if (p->walks || q->walks)
         return rg_build_2(g->b, RG_OP_GT, fc_element_number(g, p, axes), fc_element_number(g, q, axes));
     for (uint32_t i = axes; i-- > 0;) {
-        rg_value x = subscript(g, p, i), y = subscript(g, q, i);
+        rg_value x = subscript_at(g, p, i), y = subscript_at(g, q, i);
         rg_value equal = rg_build_2(g->b, RG_OP_EQ, x, y);
         behind = rg_build_3(g->b, RG_OP_SELECT, equal, behind, rg_build_2(g->b, RG_OP_GT, x, y));
     }
