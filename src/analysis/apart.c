@@ -85,7 +85,7 @@ static bool
 positive_by_pace(proof *q, const place *at, poly_factor f)
 {
     bool later = f.axis & LATER;
-    if (!q->later || !q->pace || f.value != q->later->regions[0]->params[0] || (q->later->code == RG_OP_LOOP) ||
+    if (!q->later || !q->pace || f.value != q->later->regions[0]->params[0] ||
         at->lower != ((q->pace > 0) == later))
         return false;
     poly_factor other = f;
@@ -193,11 +193,12 @@ positive_by_range(proof *q, const place *at, poly_factor f)
     return positive_with(q, at, &c);
 }
 
-/* A loop around an access runs: its bounds are at least one apart, and what one of them is made of is bounded by the rest. */
+/* A loop around an access runs: its bounds are at least one apart, and what one of them is made of is bounded by the rest. (That holds for
+ * the iterations of the accesses, not for those that an assumption is about.) */
 static bool
 positive_by_run(proof *q, const place *at, poly_factor f, const ir_op *access, bool later)
 {
-    for (const ir_region *r = access->parent; r->op; r = r->op->parent) {
+    for (const ir_region *r = access->parent; r->op && !q->assumed.carried; r = r->op->parent) {
         const ir_value *from, *to;
         int64_t step, c;
         poly coefficient, rest, self = poly_of_factor(f), one = poly_const(1);
