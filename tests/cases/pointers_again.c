@@ -11,6 +11,9 @@
 // kernel: from_calls
 // args: n=4 x[4]=0.5,-1,2,0.25
 // split: any
+// kernel: met
+// args: n=4 a[4]=0.5,-1,2,0.25 b[4]=1,0.3,-0.2,0.7 c[4]=1,2,3,4
+// split: any
 #include <stdlib.h>
 
 /* each thread, arrays and parts of its own */
@@ -97,4 +100,19 @@ from_calls(int n, double *x)
     }
     free(a);
     return s * b[0];
+}
+
+/* which of several arrays they are is compared */
+void
+met(int n, double *a, double *b, double *c)
+{
+    for (int t = 0; t < n; t++) {
+        double *p = t % 2 ? a : b, *q = t < 2 ? b : c, *r = t == 1 ? b : a;
+        if (p == q)
+            p[t] *= 2;
+        if (r != p)
+            q[t] += 0.5 * r[0];
+        if (&p[t] == r + t)
+            c[0] *= p[1];
+    }
 }

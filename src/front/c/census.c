@@ -80,7 +80,21 @@ is_no_element(const node *n, void *user)
     return !element || (n->kind == E_SUBSCRIPT && fc_is_constant_node(n->kid[1], &first));
 }
 
-/* A[i] = base + i * n, &base[i * n] and A[0] + i * n fill an array of pointers; other assignments exchange its elements. */
+/* Whether it is an element of an array of pointers, by way of a variable, too. */
+static bool
+is_element(const node *n)
+{
+    if (n->kind == E_REF && n->decl->kind == DECL_VAR) {
+        bool element = n->decl->init && n->decl->init->kind != E_REF && is_element(n->decl->init);
+        for (size_t i = 0; i < n->decl->assigned.n; i++)
+            element |= n->decl->assigned.at[i]->kind != E_REF && is_element(n->decl->assigned.at[i]);
+        return element;
+    }
+    return (n->kind == E_SUBSCRIPT || n->kind == E_DEREF) && n->type && n->type->kind == TYPE_POINTER;
+}
+
+/* A[i] = base + i * n, &base[i * n], A[0] + i * n and malloc(n) fill an array of pointers; other assignments exchange its
+ * elements. */
 static void
 mark_exchange(census *c, const node *n)
 {
@@ -92,9 +106,9 @@ mark_exchange(census *c, const node *n)
     while (value && value->kind == E_CAST)
         value = value->kid[0];
     bool fills = n->kind == E_ASSIGN && to->kind == E_SUBSCRIPT &&
-                 ((value->kind == E_BINARY || value->kind == E_ADDR || value->kind == E_DECAY)
+                 ((value->kind == E_BINARY || value->kind == E_ADDR || value->kind == E_DECAY || value->kind == E_CALL)
                       ? fc_node_walk(value, is_no_element, NULL)
-                      : fc_is_constant_node(to->kid[1], &first));
+                      : fc_is_constant_node(to->kid[1], &first) && !is_element(value));
     if (fills && !fc_is_constant_node(to->kid[1], &first)) { /* one that is filled twice changes */
         const node *base = to->kid[0];
         while (base->kind == E_CAST || base->kind == E_DECAY)

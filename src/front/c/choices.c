@@ -197,8 +197,9 @@ add_allocated(choices *c, const node *n)
 {
     const node *call = fc_allocation(n);
     object *o = call ? fc_sized_object(c->g, call) : NULL;
-    if (o)
-        fc_choice_add(c, (place){.object = o, .type = o->type, .n = 1});
+    c->unknown |= o && o->local;
+    if (o && !o->local)
+        fc_choice_add(c, (place){.object = o, .type = o->type, .n = o->turns ? o->turns->count + 1 : 1});
     return call != NULL;
 }
 

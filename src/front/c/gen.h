@@ -48,6 +48,13 @@ typedef struct loop_updates {
     rg_rmw op;
 } loop_updates;
 
+/* Loops each of whose turns allocates a part of an array: they count its first axes, from `first` on. */
+typedef struct turns {
+    uint32_t count;
+    decl *counter[MAX_AXES];
+    rg_value first[MAX_AXES];
+} turns;
+
 typedef struct object {
     uint32_t number; /* in the order of making */
     object_kind kind;
@@ -56,6 +63,8 @@ typedef struct object {
     bool constant; /* never written while the kernel runs */
     bool shared;   /* made at kernel level: every thread sees it */
     bool allocated; /* by malloc or calloc */
+    struct object *local; /* ... as this array of each thread; itself: where no thread is entered so far */
+    const turns *turns; /* ... part by part, none of which a pointer leaves; NULL: at once */
     bool team;     /* made in a parallel region: each of its threads has one */
     const node *rows; /* a directive whose threads have one each: the last axes are theirs; NULL: there is one */
     bool read_only; /* an array of the kernel in a function whose derivative is taken */
@@ -223,6 +232,7 @@ typedef struct gen {
     uint32_t loop;    /* the number of that */
     threads thread;   /* its numbers there, from 0 on */
     list(cleared) cleared;
+    list(struct object *) in_threads; /* memory that is a local array of each thread */
     bool atomic_read; /* inside an `omp atomic read` */
     bool dead;        /* what follows in this block is never reached: a test that is known jumped over it */
     rg_place at;      /* what is generated now: errors without a place are there */
@@ -397,6 +407,8 @@ bool fc_math_call(gen *g, const node *n, value *out);
 int64_t fc_known_divisor(const node *n);
 int64_t fc_common_divisor(int64_t x, int64_t y);
 void fc_clear(gen *g, const place *p, const node *n); /* zeros all of the array that p points into */
+/* of the array of `from` what there is room for in that of `to`, as realloc does */
+void fc_copy_memory(gen *g, const place *to, const place *from, const node *n);
 /* print.c: assert, printf and its like; what does not return, as a failing assert. false: it is none of them */
 bool fc_report_call(gen *g, const node *n, value *out);
 bool fc_ending_call(gen *g, const node *n);
@@ -450,6 +462,8 @@ call_path *fc_call_path(gen *g, const call_path *outer, decl *fn, const node *ca
 /* the call of malloc or its like that n is, maybe cast; NULL: it is none */
 const node *fc_allocation(const node *n);
 bool fc_clears(const node *call); /* calloc */
+bool fc_reallocates(const node *call);
+bool fc_ends_with_function(const node *call); /* alloca */
 /* whether the tree frees what a pointer points to */
 bool fc_frees(const node *tree, const decl *d);
 /* uses.c: whether a function only reads through this parameter; whether the pointer d may be kept somewhere else, or be
@@ -458,6 +472,10 @@ bool fc_only_reads(const decl *fn, uint32_t number);
 bool fc_goes_elsewhere(const node *tree, const decl *d);
 /* the array of a declaration, or of a call of malloc, in what is generated now; NULL: none was made */
 object *fc_sized_object(const gen *g, const void *what);
+/* In a thread of these loops: makes the local arrays that memory is. */
+void fc_sized_enter_thread(gen *g, const node *loops);
+/* What an allocation gives: the first element of an array, or of the part that this turn of loops has. */
+place fc_sized_place(gen *g, object *o);
 /* why it was not: this, or the number of threads that have one each is not known */
 front_error fc_sized_error(const gen *g, const void *what, front_error otherwise);
 

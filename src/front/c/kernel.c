@@ -23,6 +23,10 @@ typedef struct hoisting {
     const node *region; /* the body of the parallel region around, outside of its loops; NULL: there is none */
     const decl *variable; /* that what is looked at is assigned to; NULL: none */
     const ctype *cast, *wanted; /* what a pointer to void becomes here, and where the function is called; NULL: not known */
+    uint32_t around, inner; /* loops, since the kernel or a thread, and since the function began */
+    bool uncounted;  /* some of them are none that count */
+    const node *target; /* what is assigned the value of what is looked at, on this way of calls; NULL: nothing */
+    const call_path *target_path;
     const node *freed; /* a call whose memory ends with the turn of the loop around; NULL: none */
 } hoisting;
 
@@ -74,6 +78,47 @@ memory_of(const hoisting *h, const decl *d)
     return loop ? (sized_at){.loops = loop, .loops_at = {h->g, h->path, h->loops}} : h->threads;
 }
 
+typedef struct counter_search {
+    const hoisting *h;
+    const call_path *path; /* where what is looked at stands */
+    const decl *counter;
+    const call_path *counts_in;
+} counter_search;
+
+static bool
+tells_no_turn(const node *n, void *user)
+{
+    counter_search s = *(counter_search *)user;
+    if (n->kind != E_REF)
+        return true;
+    if (n->decl == s.counter && s.path == s.counts_in)
+        return false;
+    if (n->decl->kind == DECL_VAR && !n->decl->written && n->decl->init)
+        return fc_node_walk(n->decl->init, tells_no_turn, &s);
+    const node *given = n->decl->kind == DECL_PARAM && !n->decl->written ? fc_argument_of(s.path, n->decl) : NULL;
+    s.path = given ? s.path->outer : NULL;
+    return !given || fc_node_walk(given, tells_no_turn, &s);
+}
+
+/* Whether what is assigned is another thing in each turn of the loops around, as in A[i] = malloc(...). */
+static bool
+is_one_for_each_turn(const hoisting *h)
+{
+    const loop_around *l = h->loops;
+    if (!h->target || h->uncounted || h->target->kind == E_REF)
+        return false;
+    for (uint32_t i = 0; i < h->around; i++, l = l->outer) {
+        loop_form f;
+        counter_search s = {.h = h, .path = h->target_path, .counts_in = l->path};
+        if (!fc_loop_form_read(l->loop, &f))
+            return false;
+        s.counter = f.counter;
+        if (fc_node_walk(h->target, tells_no_turn, &s))
+            return false;
+    }
+    return true;
+}
+
 /* what has a size that the run knows, on this way of calls */
 static void
 hoist_sized(const hoisting *h, const node *n)
@@ -90,7 +135,10 @@ hoist_sized(const hoisting *h, const node *n)
     at.at = here;
     const node *call = n->kind == E_CALL ? fc_allocation(n) : NULL;
     const ctype *elem = h->cast ? h->cast : h->wanted;
-    if (call && elem && (!h->in_loop || call == h->freed))
+    bool once = call && (!h->in_loop || call == h->freed || (fc_ends_with_function(call) && !h->inner));
+    if (call && elem && !once && is_one_for_each_turn(h))
+        at.turns = h->around;
+    if (call && elem && (once || at.turns))
         fc_sized_allocation(&at, call, (ctype *)elem, h->variable);
 }
 
@@ -132,7 +180,8 @@ enter_threads(hoisting *h, const node *n)
     if (h->in_thread)
         return;
     h->in_thread = true;
-    h->in_loop = false;
+    h->in_loop = h->uncounted = false;
+    h->around = h->inner = 0;
     h->region = NULL;
     h->parallel = n->directive->collapse;
     h->threads = (sized_at){.loops = n, .loops_at = {h->g, h->path, h->loops}};
@@ -146,10 +195,14 @@ enter_loop(hoisting *h, const node *n)
         *l = (loop_around){h->loops, n, h->path};
         h->loops = l;
     }
-    if (h->parallel)
+    if (h->parallel) {
         h->parallel--;
-    else
-        h->in_loop = true;
+        return;
+    }
+    h->in_loop = true;
+    h->around++;
+    h->inner++;
+    h->uncounted |= n->kind != S_FOR;
 }
 
 static void
@@ -197,6 +250,10 @@ hoist_tree(hoisting h, const node *n)
         hoisting inner = h;
         if (h.variable)
             inner.threads = memory_of(&h, h.variable);
+        if (n->kind == E_ASSIGN) {
+            inner.target = n->kid[0];
+            inner.target_path = h.path;
+        }
         for (size_t i = 1; i < 4; i++)
             hoist_tree(inner, n->kid[i]);
         for (uint32_t i = 0; i < n->count; i++)
@@ -219,6 +276,7 @@ hoist_function(const hoisting *from, decl *fn, const node *call)
     h.path = NULL;
     h.region = NULL;
     h.variable = NULL;
+    h.inner = 0;
     h.cast = h.wanted = NULL;
     h.freed = call && call == from->freed ? returned_by(fn) : NULL;
     if (fn->type->kind == TYPE_POINTER && fn->type->elem->kind == TYPE_VOID)
@@ -248,6 +306,7 @@ kernel_body(gen *g, decl *fn)
     fn->active = true;
     fc_open_parameters(g, fn);
     g->hoisted = g->sized = (map){.in = g->arena};
+    g->in_threads.n = 0;
     f.path = fc_call_path(g, NULL, fn, NULL);
     fc_hoist(g, fn, false);
     if (fn->type->kind == TYPE_SCALAR)

@@ -4,13 +4,13 @@
  * and parameters of functions. It is looked for in the tree, on the way of calls that leads there, before any statement
  * is generated. Of what the counters of loops are part of, the greatest and the least value are known if the loops'
  * bounds are. */
+#include "front/c/census.h"
 #include "front/c/known.h"
 
 /* -- where names come from
  * ------------------------------------------------------------------------------ */
-/* The argument that a parameter of a function stands for; the way of calls is then p->outer. NULL: none. */
-static const node *
-argument_of(const call_path *p, const decl *d)
+const node *
+fc_argument_of(const call_path *p, const decl *d)
 {
     for (uint32_t i = 0; p->outer && i < p->fn->nparams && i < p->call->count; i++)
         if (p->fn->params[i] == d)
@@ -68,7 +68,7 @@ in_kernel(const known_at *k, const node *n)
     node *copy = arena_one(k->g->arena, node), *of;
     *copy = *n;
     known_at outer = at_caller(k);
-    const node *given = n->kind == E_REF && n->decl->kind == DECL_PARAM ? argument_of(k->path, n->decl) : NULL;
+    const node *given = n->kind == E_REF && n->decl->kind == DECL_PARAM ? fc_argument_of(k->path, n->decl) : NULL;
     switch (n->kind) {
     case E_MEMBER:
         of = in_kernel(k, n->kid[0]);
@@ -82,7 +82,7 @@ in_kernel(const known_at *k, const node *n)
             return in_kernel(k, of->kid[0]);
         if (of->kind != E_REF || of->decl->kind != DECL_PARAM || changes(of->decl))
             return NULL;
-        copy->kid[0] = (node *)argument_of(k->path, of->decl);
+        copy->kid[0] = (node *)fc_argument_of(k->path, of->decl);
         return copy->kid[0] ? in_kernel(&outer, copy) : NULL;
     case E_REF:
         if (given)
@@ -105,16 +105,68 @@ value_of_name(const known_at *k, const node *n)
         return initial_value(d) ? fc_known(k, initial_value(d)) : NULL;
     if (!k->path->outer)
         return fc_scalar(k->g, n);
-    const node *given = argument_of(k->path, d);
+    const node *given = fc_argument_of(k->path, d);
     known_at outer = at_caller(k);
     return given ? fc_known(&outer, given) : NULL;
+}
+
+/* The initialiser of a field in braces; NULL: it is not found. */
+static const node *
+initialiser_of(const node *braces, const record *r, uint32_t number)
+{
+    bool in_order = true;
+    for (uint32_t i = 0; i < braces->count && i < r->nfields; i++) {
+        const node *item = braces->list[i];
+        if (item->kind == E_DESIGNATED && item->count == 1 && item->list[0]->kind == E_MEMBER && item->list[0]->text &&
+            strcmp(item->list[0]->text, r->fields[number].name) == 0)
+            return item->kid[0];
+        in_order &= item->kind != E_DESIGNATED;
+        if (in_order && i == number)
+            return item;
+        in_order &= item->kind == E_INIT || r->fields[i].type->kind == TYPE_SCALAR || r->fields[i].type->kind == TYPE_POINTER;
+    }
+    return NULL;
+}
+
+/* What a field of a local struct begins with, if nothing of the kernel writes a field of that name; k follows. */
+static const node *
+initial_field(known_at *k, const node *n)
+{
+    const node *of = n->kid[0];
+    const record *r = of && of->type && of->type->kind == TYPE_STRUCT ? of->type->rec : NULL;
+    uint32_t number = (uint32_t)n->bits;
+    if (!r || !k->g->census || fc_is_written(k->g->census, r, number) || fc_is_addressed(k->g->census, r, number))
+        return NULL;
+    while (of->kind != E_REF || of->decl->kind == DECL_PARAM) {
+        const node *at = of->kind == E_DEREF ? of->kid[0] : of;
+        while (at->kind == E_CAST)
+            at = at->kid[0];
+        bool given = at->kind == E_REF && at->decl->kind == DECL_PARAM && !changes(at->decl);
+        const node *argument = given ? fc_argument_of(k->path, at->decl) : NULL;
+        if (argument)
+            *k = at_caller(k);
+        at = argument ? argument : at;
+        while (at->kind == E_CAST)
+            at = at->kid[0];
+        if (of->kind == E_DEREF && at->kind == E_ADDR)
+            of = at->kid[0];
+        else if (of->kind == E_REF && argument)
+            of = argument;
+        else
+            return NULL;
+    }
+    const decl *d = of->decl;
+    bool local = d->kind == DECL_VAR && !d->lasting && d->init && d->init->kind == E_INIT && d->type->kind == TYPE_STRUCT;
+    return local ? initialiser_of(d->init, r, number) : NULL;
 }
 
 static rg_value
 value_of_field(const known_at *k, const node *n)
 {
     const node *field = in_kernel(k, n);
-    return field ? fc_scalar(k->g, field) : NULL;
+    known_at where = *k;
+    const node *init = field ? NULL : initial_field(&where, n);
+    return field ? fc_scalar(k->g, field) : init ? fc_known(&where, init) : NULL;
 }
 
 static known_at
@@ -209,7 +261,7 @@ bound_of_name(const known_at *k, const node *n, bool most)
         return NULL;
     if (n->decl->kind == DECL_VAR)
         return initial_value(n->decl) ? fc_known_bound(k, initial_value(n->decl), most) : NULL;
-    const node *given = argument_of(k->path, n->decl);
+    const node *given = fc_argument_of(k->path, n->decl);
     known_at outer = at_caller(k);
     return given ? fc_known_bound(&outer, given, most) : NULL;
 }
@@ -312,7 +364,7 @@ stands_for(known_at *k, const node *n)
         else if (n->kind == E_REF && n->decl->kind == DECL_VAR)
             next = initial_value(n->decl);
         else if (n->kind == E_REF && !changes(n->decl))
-            next = argument_of(k->path, n->decl);
+            next = fc_argument_of(k->path, n->decl);
         if (!next)
             return n;
         if (n->kind == E_REF && n->decl->kind == DECL_PARAM)

@@ -18,6 +18,8 @@ typedef struct known_at {
     const loop_around *loops;
 } known_at;
 
+/* The argument that a parameter of a function stands for; the way of calls is then p->outer. NULL: none. */
+const node *fc_argument_of(const call_path *p, const decl *d);
 /* An expression's value, of its type; NULL: it is not known. */
 rg_value fc_known(const known_at *k, const node *n);
 /* An i64 that it is never above (most), or below; its value, if that is known. */
@@ -28,6 +30,7 @@ rg_value fc_known_quotient(const known_at *k, const node *n, int64_t size);
 /* Where memory of a size that the run knows is declared: in the threads of these loops, or at kernel level (NULL). */
 typedef struct sized_at {
     known_at at;
+    uint32_t turns;    /* of the innermost loops around, each of which allocates a part */
     const node *loops; /* a directive */
     known_at loops_at;
 } sized_at;

@@ -416,12 +416,31 @@ generate(block *b, const node *to, const node *from, const node *size)
         copy_all(b);
 }
 
+/* elements from p on, in its row */
+static rg_value
+extent_of(gen *g, const place *p)
+{
+    return rg_build_extent(g->b, p->object->leaves[p->leaf].value, p->n - 1);
+}
+
+void
+fc_copy_memory(gen *g, const place *to, const place *from, const node *n)
+{
+    block b = {.g = g, .call = n, .name = "realloc", .to = {.at = *to, .elem = to->type}, .from = {.at = *from, .elem = from->type}};
+    if (!fc_same_elements(to->type, from->type) || !from->n) {
+        fc_fail(g, ERR_MEMORY_TYPES, n->place, b.name);
+        return;
+    }
+    b.count = rg_build_2(g->b, RG_OP_MIN, extent_of(g, to), extent_of(g, from));
+    copy_all(&b);
+}
+
 void
 fc_clear(gen *g, const place *p, const node *n)
 {
     block b = {.g = g, .call = n, .name = "calloc", .fills = true, .to = {.at = *p, .elem = p->type}};
     b.byte = fc_int_value(g, RG_I32, 0);
-    b.count = rg_build_extent(g->b, p->object->leaves[p->leaf].value, 0);
+    b.count = extent_of(g, p);
     copy_all(&b);
 }
 

@@ -312,7 +312,7 @@ fc_place_move(gen *g, const place *p, rg_value by, const node *n)
     }
     if (fc_dtype_bits(rg_value_type(by).dtype) < 32)
         by = fc_convert(g, RG_I32, by);
-    m.walks |= m.n > 1;
+    m.walks |= m.n > 1 && !m.object->turns;
     m.index[m.n - 1] = fc_index_add(g, m.index[m.n - 1], by);
     return m;
 }

@@ -141,6 +141,7 @@ parallel_for(gen *g, const node *n, const omp *d)
     rg_build_parallel(g->b, t.rank, t.lo, t.hi, index);
     g->loop++;
     g->in_thread = true;
+    fc_sized_enter_thread(g, n);
     fc_make_reductions(g, d, t.body, &undo);
     number_threads(g, &t, index);
     fc_make_private(g, d, t.body, false, &undo);

@@ -438,7 +438,7 @@ fc_pointer_read(gen *g, const decl *d, const node *n)
     place p = v->choices[0];
     if (v->nchoices > 1)
         p.object = fc_picked(g, v);
-    p.walks = p.n > 1 && !v->still;
+    p.walks = p.n > 1 && !v->still && !p.object->turns;
     for (uint32_t i = 0; i < p.n; i++)
         p.index[i] = v->still ? NULL : rg_build_get(g->b, v->index[i]);
     p.null = v->null ? rg_build_get(g->b, v->null) : NULL;

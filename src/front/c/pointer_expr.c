@@ -54,11 +54,17 @@ allocated_place(gen *g, const node *n, place *out)
 {
     const node *call = fc_allocation(n);
     object *o = call ? fc_sized_object(g, call) : NULL;
-    if (!o || !fc_same_elements(n->type->elem, o->type))
+    if (!o || o->local == o || !fc_same_elements(n->type->elem, o->local ? o->type->elem : o->type))
         return false;
-    *out = (place){.object = o, .type = o->type, .n = 1};
+    place before = fc_reallocates(call) ? fc_pointer(g, call->list[0]) : (place){0};
+    *out = fc_sized_place(g, o);
     o->team = g->regions > 0 && !o->rows; /* unless it is assigned to what threads share */
-    if (fc_clears(call) && o->rows && !g->in_thread)
+    static const node nothing = {.kind = E_INIT};
+    if (before.object && before.object->kind == OBJECT_BUFFER && !before.refused)
+        fc_copy_memory(g, out, &before, call);
+    if (fc_clears(call) && o->local)
+        fc_init_object(g, out->object, &nothing);
+    else if (fc_clears(call) && o->rows && !g->in_thread)
         fc_scratch_cleared(g, out, call);
     else if (fc_clears(call))
         fc_clear(g, out, call);
@@ -267,19 +273,32 @@ fc_element_number(gen *g, const place *p, uint32_t axes)
     return number;
 }
 
+/* Whether x, now, is choice i of those that it may be; NULL: it is never another. */
+static rg_value
+is_choice(gen *g, const place *x, uint32_t i)
+{
+    return x->object->choice ? rg_build_2(g->b, RG_OP_EQ, x->object->selector, fc_int_value(g, RG_I32, i)) : NULL;
+}
+
 /* p == q where they may point into different arrays: the same array and the same element. */
 static rg_value
 same_place(gen *g, const place *x, const place *y)
 {
-    const pointer_var *v = x->object->choice;
-    if (!v && y->object->choice)
-        return same_place(g, y, x);
+    rg_value same_array = rg_build_int(g->b, RG_BOOL, 0);
+    const pointer_var *v = x->object->choice, *w = y->object->choice;
+    for (uint32_t i = 0; i < (v ? v->nchoices : 1); i++)
+        for (uint32_t k = 0; k < (w ? w->nchoices : 1); k++) {
+            const place *p = v ? &v->choices[i] : x, *q = w ? &w->choices[k] : y;
+            if (p->object != q->object || p->leaf != q->leaf)
+                continue;
+            rg_value a = is_choice(g, x, i), b = is_choice(g, y, k);
+            rg_value both = a && b ? rg_build_2(g->b, RG_OP_AND, a, b) : a ? a : b;
+            if (!both)
+                both = rg_build_int(g->b, RG_BOOL, 1);
+            same_array = rg_build_2(g->b, RG_OP_OR, same_array, both);
+        }
     rg_value same = rg_build_2(g->b, RG_OP_EQ, fc_element_number(g, x, x->n), fc_element_number(g, y, y->n));
-    rg_value number = v ? fc_selector_for(g, v, y) : NULL;
-    if (!number)
-        return rg_build_int(g->b, RG_BOOL, 0);
-    return rg_build_2(g->b, RG_OP_AND, same,
-                      rg_build_2(g->b, RG_OP_EQ, x->object->selector, number));
+    return rg_build_2(g->b, RG_OP_AND, same, same_array);
 }
 
 static rg_value

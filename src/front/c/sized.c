@@ -9,6 +9,8 @@
 
 #include "ir/ir.h"
 
+enum { MOST_IN_THREAD = 64 /* elements of memory that is a local array */ };
+
 /* -- which functions have some
  * ------------------------------------------------------------------------- */
 static bool
@@ -25,14 +27,16 @@ typedef struct allocator {
     const char *name;
     uint32_t size, count; /* arguments */
     bool clears;          /* size times the argument before it, of zeros */
+    bool ends;            /* with the function */
 } allocator;
 
 static const allocator *
 allocator_of(const node *n)
 {
     static const allocator all[] = {
-        {"malloc", 0, 1, false}, {"calloc", 1, 2, true}, {"alloca", 0, 1, false}, {"aligned_alloc", 1, 2, false},
+        {"malloc", 0, 1, false}, {"calloc", 1, 2, true}, {"alloca", 0, 1, false, true}, {"aligned_alloc", 1, 2, false},
         {"memalign", 1, 2, false}, {"_mm_malloc", 0, 2, false}, {"posix_memalign", 2, 3, false},
+        {"realloc", 1, 2, false},
     };
     const char *name = n->kind == E_CALL && n->decl && !n->decl->body ? n->decl->name : "";
     if (strncmp(name, "__builtin_", 10) == 0)
@@ -56,6 +60,18 @@ bool
 fc_clears(const node *call)
 {
     return allocator_of(call)->clears;
+}
+
+bool
+fc_reallocates(const node *call)
+{
+    return strstr(allocator_of(call)->name, "realloc") != NULL;
+}
+
+bool
+fc_ends_with_function(const node *call)
+{
+    return allocator_of(call)->ends;
 }
 
 static bool
@@ -145,6 +161,21 @@ count_threads(const known_at *k, const node *loops, threads *out)
 
 static object uncounted; /* stands for memory of threads whose number is not known */
 
+/* Memory of each thread of a size that is known now is a local array, where it holds pointers. */
+static object *
+in_each_thread(gen *g, const char *name, ctype *elem, rg_value count)
+{
+    uint64_t n;
+    if (!rg_value_is_const(count, &n) || n > MOST_IN_THREAD)
+        return NULL;
+    object *o = arena_one(g->arena, object);
+    ctype *t = arena_one(g->arena, ctype);
+    *t = (ctype){.kind = TYPE_ARRAY, .elem = elem, .length = (int64_t)n, .name = elem->name};
+    *o = (object){.name = name, .type = t, .local = o};
+    list_push(g->arena, &g->in_threads, o);
+    return o;
+}
+
 /* The kernel's, or each thread's; false: how many threads these are is not known. */
 static bool
 whose_memory(const sized_at *s, const void *what, threads *each)
@@ -215,19 +246,44 @@ find_axes(const known_at *k, const ctype *elem, const decl *variable, rg_value *
     return true;
 }
 
+/* The loops whose turns allocate, outermost first, and how many turns each has at most; false: that is not known. */
+static bool
+find_turns(const sized_at *s, turns *out, rg_value *extent)
+{
+    gen *g = s->at.g;
+    const loop_around *l = s->at.loops;
+    out->count = s->turns;
+    for (uint32_t i = s->turns; i-- > 0; l = l->outer) {
+        loop_form f;
+        if (!fc_loop_form_read(l->loop, &f))
+            return false;
+        known_at inside = {g, l->path, l};
+        node counter = {.kind = E_REF, .decl = f.counter, .type = f.counter->type};
+        rg_value least = fc_known_bound(&inside, &counter, false), most = least ? fc_known_bound(&inside, &counter, true) : NULL;
+        if (!most)
+            return false;
+        out->counter[i] = f.counter;
+        out->first[i] = least;
+        extent[i] = rg_build_2(g->b, RG_OP_ADD, rg_build_2(g->b, RG_OP_SUB, most, least), fc_int_value(g, RG_I64, 1));
+        extent[i] = at_least_zero(g, extent[i]);
+    }
+    return true;
+}
+
 void
 fc_sized_allocation(const sized_at *s, const node *call, ctype *elem, const decl *variable)
 {
     gen *g = s->at.g;
     threads each;
     front_error error;
-    rg_value extent[MAX_AXES] = {0};
+    turns *turns = arena_one(g->arena, struct turns);
+    rg_value all[2 * MAX_AXES] = {0}, *extent = &all[s->turns];
     const ctype *of = elem;
     while (of->kind == TYPE_ARRAY)
         of = of->elem;
     int64_t size = fc_type_size(of);
     if (size <= 0 || fc_variable_problem(elem, &error) || !whose_memory(s, call, &each) ||
-        (each.rank && fc_type_pointers(elem)) || !find_axes(&s->at, elem, variable, extent))
+        (s->turns && fc_type_pointers(elem)) || s->turns >= MAX_AXES || !find_turns(s, turns, all) || !find_axes(&s->at, elem, variable, extent))
         return;
     extent[0] = count_elements(&s->at, call, size);
     if (!extent[0])
@@ -236,10 +292,13 @@ fc_sized_allocation(const sized_at *s, const node *call, ctype *elem, const decl
     for (uint32_t axis = 1; of->kind == TYPE_ARRAY; of = of->elem, axis++)
         extent[0] = rg_build_2(g->b, RG_OP_DIV, extent[0], extent[axis]);
     extent[0] = at_least_zero(g, extent[0]);
-    object *o = fc_object_sized(g, variable ? variable->name : call->decl->name, elem, 1, extent, &each);
+    const char *name = variable ? variable->name : call->decl->name;
+    bool held = each.rank && fc_type_pointers(elem);
+    object *o = held ? in_each_thread(g, name, elem, extent[0]) : fc_object_sized(g, name, elem, s->turns + 1, all, &each);
     if (!o)
         return;
-    o->allocated = true;
+    o->allocated = !held;
+    o->turns = s->turns ? turns : NULL;
     o->rows = s->loops;
     keep(g, s->at.path, call, o);
 }
@@ -256,6 +315,37 @@ fc_sized_object(const gen *g, const void *what)
 {
     object *o = found(g, what);
     return o == &uncounted ? NULL : o;
+}
+
+void
+fc_sized_enter_thread(gen *g, const node *loops)
+{
+    for (size_t i = 0; i < g->in_threads.n; i++) {
+        object *o = g->in_threads.at[i];
+        if (o->rows != loops)
+            continue;
+        o->local = fc_object_local(g, o->name, o->type);
+        o->local->allocated = true;
+    }
+}
+
+place
+fc_sized_place(gen *g, object *o)
+{
+    if (o->local) {
+        place whole = fc_place_of(o->local);
+        return fc_place_element(g, &whole, NULL);
+    }
+    place p = {.object = o, .type = o->type, .n = 1};
+    for (uint32_t i = 0; o->turns && i < o->turns->count; i++) {
+        const decl *counter = o->turns->counter[i];
+        if (counter->object) {
+            place at = fc_place_of(counter->object);
+            p.index[i] = rg_build_2(g->b, RG_OP_SUB, fc_convert(g, RG_I64, fc_load_leaf(g, &at, 0)), o->turns->first[i]);
+        }
+        p.n++;
+    }
+    return p;
 }
 
 front_error

@@ -248,7 +248,7 @@ static place
 pointed_to(gen *g, slot *s, const slot_target *t, const place *p)
 {
     place at = t->at;
-    at.walks |= at.n > 1 && s->kind != SLOT_ROWS;
+    at.walks |= at.n > 1 && s->kind != SLOT_ROWS && !at.object->turns;
     if (s->kind == SLOT_ROWS) {
         at.walks |= p->walks;
         memcpy(at.index, p->index, s->rank * sizeof(*at.index));

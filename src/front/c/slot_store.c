@@ -59,7 +59,7 @@ fc_slot_assign(gen *g, const place *p, const place *to, const node *n, bool decl
     to->object->team &= !to->object->allocated || p->object->team;
     int k = fc_slot_number(g, s, p);
     bool ok = s->kind == SLOT_STORED && to->n <= countof(s->index) && (!to->n || s->index[to->n - 1]);
-    bool later = ok && !s->rank && !s->many && s->made_in == ir_build_region(g->b);
+    bool later = ok && k >= 0 && s->count == fc_slot_elements(s, 0) && !s->many && s->made_in == ir_build_region(g->b);
     ok = ok && (s->many || fc_rows_assigned(g, s, p, to, n));
     for (uint32_t i = k < 0 ? 0 : (uint32_t)k; ok && i < (k < 0 ? s->count : (uint32_t)k + 1); i++)
         ok = takes(g, s, &s->target[i], to, declared, later);
