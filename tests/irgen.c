@@ -12,6 +12,8 @@ typedef struct gen {
     uint64_t state;
     unsigned next, depth, left; /* next name; nesting; statements that may still come */
     unsigned pool[KINDS][POOL], n[KINDS];
+    unsigned element[POOL], elements; /* subscripts of own elements */
+    unsigned counter;                 /* the innermost for's index, 0 to 7; 0: there is none */
     unsigned array; /* 0: none */
     bool own;
     bool threads;    /* inside a parallel loop */
@@ -130,15 +132,22 @@ small(gen *g, unsigned limit)
     return v;
 }
 
+/* one that was named before, more often than not; or one that the innermost for counts */
 static unsigned
 own_element(gen *g)
 {
-    unsigned low = small(g, 8), eight = g->next++, row = g->next++, v = g->next++;
-    if (!g->threads)
-        return low;
-    line(g, "%%v%u: i64 = const 8", eight);
-    line(g, "%%v%u: i64 = mul %%v%u, %%v%u", row, g->thread, eight);
-    line(g, "%%v%u: i64 = add %%v%u, %%v%u", v, row, low);
+    if (g->elements && draw(g, 4))
+        return g->element[g->elements - 1 - draw(g, g->elements < 3 ? g->elements : 3)];
+    unsigned low = g->counter && draw(g, 2) ? g->counter : small(g, 8), v = low;
+    if (g->threads) {
+        unsigned eight = g->next++, row = g->next++;
+        v = g->next++;
+        line(g, "%%v%u: i64 = const 8", eight);
+        line(g, "%%v%u: i64 = mul %%v%u, %%v%u", row, g->thread, eight);
+        line(g, "%%v%u: i64 = add %%v%u, %%v%u", v, row, low);
+    }
+    if (g->elements < POOL)
+        g->element[g->elements++] = v;
     return v;
 }
 
@@ -197,14 +206,14 @@ array_op(gen *g)
 static void statements(gen *g, unsigned n);
 
 typedef struct scope {
-    unsigned n[KINDS], array;
+    unsigned n[KINDS], array, elements, counter;
     bool own;
 } scope;
 
 static scope
 enter(gen *g)
 {
-    scope s = {{g->n[0], g->n[1], g->n[2]}, g->array, g->own};
+    scope s = {{g->n[0], g->n[1], g->n[2]}, g->array, g->elements, g->counter, g->own};
     g->depth++;
     return s;
 }
@@ -214,6 +223,8 @@ leave(gen *g, const scope *s)
 {
     memcpy(g->n, s->n, sizeof g->n);
     g->array = s->array;
+    g->elements = s->elements;
+    g->counter = s->counter;
     g->own = s->own;
     g->depth--;
 }
@@ -321,17 +332,30 @@ open_body(gen *g, const shape *s, unsigned params)
         g->array = params + s->n;
 }
 
+/* v and a constant */
+static unsigned
+offset(gen *g, unsigned v, unsigned by)
+{
+    unsigned constant = g->next++, sum = g->next++;
+    line(g, "%%v%u: i64 = const %u", constant, by);
+    line(g, "%%v%u: i64 = add %%v%u, %%v%u", sum, v, constant);
+    return sum;
+}
+
 static void
 for_statement(gen *g)
 {
     shape s = draw_shape(g);
-    unsigned lo = small(g, 4), hi = small(g, 8), index = g->next++, first = results(g, &s);
+    int step = (int[]){1, 1, 2, -1}[draw(g, 4)];
+    bool behind = g->counter && draw(g, 3) == 0; /* it begins where the loop around it is */
+    unsigned lo = behind ? offset(g, g->counter, step > 0 && draw(g, 2)) : small(g, 4);
+    unsigned hi = behind || draw(g, 4) ? small(g, 8) : offset(g, lo, draw(g, 5)), index = g->next++, first = results(g, &s);
     str_addf(g->out, "for %%v%u: i64 = %%v%u to %%v%u step %d ", index, draw(g, 4) ? lo : hi, hi,
-             (int[]){1, 1, 2, -1}[draw(g, 4)]);
+             step);
     unsigned params = carried(g, &s, 0);
     scope outside = enter(g);
     open_body(g, &s, params);
-    add(g, I, index);
+    add(g, I, g->counter = index);
     statements(g, 1 + draw(g, 4));
     yield(g, &s);
     leave(g, &outside);
@@ -446,7 +470,7 @@ task(gen *g)
     scope outside = enter(g);
     add(g, I, g->thread);
     g->threads = true;
-    g->array = 0;
+    g->array = g->elements = g->counter = 0;
     if (draw(g, 2))
         new_array(g);
     g->left = 10 + draw(g, 25);

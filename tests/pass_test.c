@@ -25,7 +25,10 @@ straight(ir_module *m, pass_context *c)
 {
     bool changed = opt_unroll(m, c);
     changed |= simplify(m, c);
+    changed |= opt_hoist(m, c);
     changed |= opt_elements(m, c);
+    changed |= simplify(m, c);
+    changed |= opt_loads(m, c);
     return simplify(m, c) || changed;
 }
 
@@ -90,7 +93,7 @@ static const struct {
     {"ad_independent", ad_independent},
     {"opt_inline", opt_inline}, {"opt_fold", opt_fold},   {"opt_cse", opt_cse},
     {"opt_dce", opt_dce},       {"opt_count", opt_count}, {"opt_fma", opt_fma},
-    {"opt_hoist", opt_hoist},
+    {"opt_hoist", opt_hoist},   {"opt_loads", opt_loads},
     {"simplify", simplify},     {"opt_unroll", opt_unroll},
     {"opt_elements", opt_elements}, {"straight", straight},
     {"lower_domain", warps},     {"check_subscripts", check_subscripts},

@@ -63,6 +63,7 @@ access_may_meet(const ir_op *a, const ir_op *b)
 
 typedef struct reach_query {
     const ir_op *access;
+    unsigned does; /* to its element */
     bool conflict;
 } reach_query;
 
@@ -71,21 +72,21 @@ note_conflict(ir_value *buffer, unsigned plane, unsigned does, void *user)
 {
     reach_query *q = user;
     if (plane == q->access->plane && ir_may_be_same(buffer, q->access->args[0]))
-        q->conflict |= (ir_access_does(q->access) | does) & IR_CHANGES;
+        q->conflict |= !ir_commute(q->does, does);
 }
 
-/* whether op conflicts with an access of the same thread */
+/* whether op does not commute with what is done, by the same thread, to the element that an access names */
 static bool
-keeps_apart(const ir_op *op, const ir_op *access)
+conflicts(const ir_op *op, const ir_op *access, unsigned does)
 {
-    reach_query q = {access, false};
+    reach_query q = {access, does, false};
     if (ir_is_access(op))
-        q.conflict = ir_access_conflict(op, access) && access_may_meet(op, access);
+        q.conflict = !ir_commute(ir_access_does(op), does) && access_may_meet(op, access);
     else
         ir_each_reached(op, note_conflict, &q);
     for (uint32_t i = 0; i < op->nregions && !q.conflict; i++)
         ir_for_ops(inner, op->regions[i])
-            q.conflict |= keeps_apart(inner, access);
+            q.conflict |= conflicts(inner, access, does);
     return q.conflict;
 }
 
@@ -93,7 +94,29 @@ bool
 access_passes(ir_footprints *f, const ir_op *access, const ir_op *op)
 {
     const ir_effects *does = ir_footprint(f, op);
-    return !does->guards && (!ir_effects_conflict(does, ir_footprint(f, access)) || !keeps_apart(op, access));
+    return !does->guards && (!ir_effects_conflict(does, ir_footprint(f, access)) || !conflicts(op, access, ir_access_does(access)));
+}
+
+static bool
+is_changed_by(ir_footprints *f, const ir_op *op, const ir_op *access)
+{
+    return ir_effects_on(ir_footprint(f, op), access->args[0], access->plane) & IR_CHANGES;
+}
+
+/* whether behind op, which is inside of a task, there may be what the task's other threads have written to the array */
+static bool
+may_hear(ir_footprints *f, const ir_op *op, const ir_op *access)
+{
+    const ir_op *task = ir_footprint(f, op)->hears ? op->parent->op : NULL;
+    while (task && task->code != RG_OP_PARALLEL)
+        task = task->parent->op;
+    return task && is_changed_by(f, task, access);
+}
+
+bool
+access_stands(ir_footprints *f, const ir_op *access, const ir_op *op)
+{
+    return !may_hear(f, op, access) && !(is_changed_by(f, op, access) && conflicts(op, access, IR_READS));
 }
 
 /* -- when a write can reach the element ------------------------------------------------------------------------

@@ -13,6 +13,8 @@ bool access_same(const ir_op *a, const ir_op *b);
 /* Whether an access may stand on the other side of op: nothing that op does to the access's elements conflicts with it, and op
  * ends no thread, so that the access takes place, and its subscripts are good, on either side. */
 bool access_passes(ir_footprints *f, const ir_op *access, const ir_op *op);
+/* Whether an element that an access names holds behind op what it held before. */
+bool access_stands(ir_footprints *f, const ir_op *access, const ir_op *op);
 
 /* -- in loops and between threads ---------------------------------------------------------------------------------- */
 

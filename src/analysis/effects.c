@@ -159,8 +159,8 @@ ir_does_to(const ir_op *op, const ir_value *buffer, unsigned plane)
     return r.does;
 }
 
-static bool
-commute(unsigned a, unsigned b)
+bool
+ir_commute(unsigned a, unsigned b)
 {
     return !a || !b || (!((a | b) & IR_WRITES) && !(a & IR_ADDS && b & IR_READS) && !(a & IR_READS && b & IR_ADDS));
 }
@@ -168,7 +168,7 @@ commute(unsigned a, unsigned b)
 bool
 ir_access_conflict(const ir_op *a, const ir_op *b)
 {
-    return a->plane == b->plane && !commute(ir_access_does(a), ir_access_does(b)) &&
+    return a->plane == b->plane && !ir_commute(ir_access_does(a), ir_access_does(b)) &&
            (a->beside != b->beside || a->direction == b->direction) && ir_may_be_same(a->args[0], b->args[0]);
 }
 
@@ -240,6 +240,7 @@ note_own_effects(ir_effects *e, const ir_op *op)
     }
     ir_each_reached(op, note_reached_effect, &n);
     e->order |= calls || op->code == RG_OP_ASSERT || op->code == RG_OP_PRINT;
+    e->hears |= op->atomic && ir_access_does(op) & IR_READS;
     e->guards |= calls || op->code == RG_OP_ASSERT || op->code == RG_OP_EXIT_IF;
 }
 
@@ -272,6 +273,7 @@ ir_effects_join(ir_effects *e, const ir_effects *more)
     for (size_t i = 0; i < more->at.n; i++)
         note_effect(e, more->at.at[i]);
     e->order |= more->order;
+    e->hears |= more->hears;
     e->guards |= more->guards;
 }
 
@@ -314,7 +316,7 @@ static bool
 effects_meet(const ir_effect *a, const ir_effect *b)
 {
     return a->plane == b->plane && roots_meet(a->root, b->root) &&
-           (a->beside != b->beside || a->directions & b->directions) && !commute(a->does, b->does);
+           (a->beside != b->beside || a->directions & b->directions) && !ir_commute(a->does, b->does);
 }
 
 bool

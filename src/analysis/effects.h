@@ -51,6 +51,8 @@ typedef void ir_reach_fn(ir_value *buffer, unsigned plane, unsigned does, void *
 void ir_each_reached(const ir_op *op, ir_reach_fn *each, void *user);
 /* what op itself does to that plane of what may be the buffer */
 unsigned ir_does_to(const ir_op *op, const ir_value *buffer, unsigned plane);
+/* whether what is done to one element may be done in any order */
+bool ir_commute(unsigned a, unsigned b);
 /* Whether accesses a and b do not commute, if they meet in an element. */
 bool ir_access_conflict(const ir_op *a, const ir_op *b);
 
@@ -69,6 +71,7 @@ typedef struct ir_effect {
 typedef struct ir_effects {
     vec(ir_effect) at;
     bool order;  /* prints, asserts, or calls what may */
+    bool hears;  /* reads atomically: what other threads have written besides is there to be read behind it */
     bool guards; /* ends a thread or leaves a loop, or calls what may: what stands behind may be wrong before */
 } ir_effects;
 

@@ -730,6 +730,29 @@ poly_differ(integers *in, const ir_value *a, const ir_value *b)
     return poly_is_const(&d, &c) && (bits < 64 ? (uint64_t)c << (64 - bits) : (uint64_t)c);
 }
 
+/* b - a as a signed number, if it is a constant modulo 2^bits; else 0 */
+static int64_t
+constant_distance(const ir_value *a, const ir_value *b, unsigned bits)
+{
+    int64_t c;
+    unsigned of_a, of_b;
+    integers in = integers_begin();
+    poly x = poly_modulo(&in, a, &of_a), y = poly_modulo(&in, b, &of_b), d = poly_add(&y, &x, -1);
+    bool known = poly_is_const(&d, &c) && of_a >= bits && of_b >= bits;
+    integers_end(&in);
+    return known ? (int64_t)((uint64_t)c << (64 - bits)) >> (64 - bits) : 0;
+}
+
+uint64_t
+ir_fixed_iterations(const ir_op *loop, bool *surely)
+{
+    rg_dtype d = (rg_dtype)loop->args[0]->type.dtype;
+    int64_t distance = constant_distance(loop->args[0], loop->args[1], ir_bits(d)), step = loop->attr.step;
+    range lo = range_of(loop->args[0]), all = range_of_type(d);
+    *surely = step > 0 ? lo.max + distance - loop->closed <= all.max : lo.min + distance + loop->closed >= all.min;
+    return step > 0 ? steps_between(0, distance, step) : steps_between(distance, 0, -(wide)step);
+}
+
 poly
 poly_of_extent(integers *in, const ir_value *buffer, uint32_t axis)
 {

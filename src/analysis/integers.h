@@ -16,6 +16,9 @@ bool ir_is_induction(const ir_op *loop, const ir_value *param, ir_value **start,
 bool ir_is_counted(const ir_value *v, const ir_value **from, const ir_value **to, int64_t *step);
 /* how often a `for` runs */
 uint64_t ir_iterations(const ir_op *loop, uint64_t lo, uint64_t hi);
+/* How often a `for` runs if it runs at all, where its bounds differ by a constant; 0: that is not known. It may not where the
+ * further bound wraps; *surely: none does. */
+uint64_t ir_fixed_iterations(const ir_op *loop, bool *surely);
 
 /* -- polynomials --------------------------------------------------------------------------------------- */
 enum { POLY_TERMS = 12, POLY_FACTORS = 3 };

@@ -65,8 +65,8 @@ look_at_access(ir_op *op, void *user)
 static bool
 runs_shortly(const ir_op *loop)
 {
-    uint64_t lo, hi;
-    return ir_is_const(loop->args[0], &lo) && ir_is_const(loop->args[1], &hi) && ir_iterations(loop, lo, hi) <= SHORT;
+    uint64_t count = ir_fixed_iterations(loop, &(bool){false});
+    return count && count <= SHORT;
 }
 
 /* the same operands and the same region */

@@ -128,6 +128,7 @@ enum { IR_FEW = 64 };
  * drops       tape_begin: some of what is pushed may be dropped, and is then pushed again
  * settled     its contraction to fma is decided (this and the next ones are not part of the text: without them it is slower)
  * ordered     unwind, call: part of a forward sweep, whose sums have an order
+ * closed      for: hi is the last number that it may count to and one more (less, where it counts down), and that does not wrap
  * few         for: what is left over from runs of several iterations, fewer than IR_FEW
  * in_page     tape_push, tape_pop: it stays in the cursor's page
  * one_page    tape_begin: all that is pushed stays in one page, with room for the bytes given */
@@ -137,7 +138,7 @@ enum { IR_FEW = 64 };
     uint32_t bundle, block;                                                                                            \
     uint8_t plane, direction, beside, rmw, forward, tangents, adjoints;                                                \
     bool atomic, records, rewinds, masked, successive, in_row, own, fast, reverse, silent, again, drops, settled,      \
-        ordered, few, in_page, one_page;
+        ordered, closed, few, in_page, one_page;
 typedef struct ir_flags {
     IR_FLAGS
 } ir_flags;

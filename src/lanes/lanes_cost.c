@@ -96,14 +96,16 @@ price_of_element(lanes *l, const ir_op *op)
 
 /* -- control ------------------------------------------------------------------------------------------ */
 
+/* of a loop; 0: not known */
 static double
-trips(const lanes *l, const ir_op *op)
+known_trips(const ir_op *op)
 {
-    uint64_t lo, hi;
+    uint64_t count = 0;
     if (op->code == RG_OP_UNWIND)
-        return ir_is_const(op->args[1], &hi) ? (double)hi : l->target->trips;
-    bool known = op->code == RG_OP_FOR && ir_is_const(op->args[0], &lo) && ir_is_const(op->args[1], &hi);
-    return known ? (double)ir_iterations(op, lo, hi) : l->target->trips;
+        ir_is_const(op->args[1], &count);
+    else if (op->code == RG_OP_FOR)
+        count = ir_fixed_iterations(op, &(bool){false});
+    return (double)count;
 }
 
 /* a subscript that the index of the loop moves by one element, or not at all */
@@ -163,9 +165,9 @@ static price
 price_of_loop(lanes *l, const ir_op *op)
 {
     price body = price_of_region(l, op->regions[0]);
-    double n = trips(l, op);
+    double known = known_trips(op), n = known > 0 ? known : l->target->trips;
     bool varies = ir_loop_divergence_of(&l->divergence, op)->varies;
-    bool straight = op->code == RG_OP_FOR && ir_is_const(op->args[0], NULL) && ir_is_const(op->args[1], NULL) && n <= UNROLLED;
+    bool straight = op->code == RG_OP_FOR && known > 0 && n <= UNROLLED;
     body.alone = is_vector_loop(op) ? body.alone / INNER_VECTOR : straight ? body.alone : body.alone + 2;
     body.group = varies ? (body.group + ASK) * waiting : body.group + 2;
     return (price){n * body.alone, n * body.group};

@@ -18,7 +18,7 @@
 #include "opt/edit.h"
 #include "opt/pass.h"
 
-enum { TASK_LOADS = 32, LOOK_BACK = 64 };
+enum { TASK_LOADS = 32 };
 
 typedef struct hoist {
     edit edit;
@@ -66,19 +66,13 @@ operands_outside(const hoist *h, const ir_op *op)
 }
 
 static bool
-is_same_all_along(hoist *h, const ir_op *load)
-{
-    return !ir_effects_conflict(ir_footprint(&h->footprints, h->loop), ir_footprint(&h->footprints, load)) ||
-           access_passes(&h->footprints, load, h->loop);
-}
-
-static bool
 may_move(hoist *h, ir_op *op, bool runs_anyway)
 {
     bool task = h->loop->code == RG_OP_PARALLEL;
     switch (op->code) {
     case RG_OP_LOAD:
-        return h->budget && (runs_anyway || (!op->results[0]->type.lanes && is_safe(op))) && is_same_all_along(h, op);
+        return h->budget && (runs_anyway || (!op->results[0]->type.lanes && is_safe(op))) &&
+               access_stands(&h->footprints, op, h->loop);
     case RG_OP_EXTRACT:
         return runs_anyway && !task;
     case RG_OP_CONST:
@@ -95,31 +89,11 @@ may_move(hoist *h, ir_op *op, bool runs_anyway)
     }
 }
 
-/* An equal load just before `at`, with nothing between them that writes. */
-static ir_op *
-equal_load(hoist *h, const ir_op *load, ir_op *at)
-{
-    ir_op *op = at->prev;
-    for (int n = 0; op && n < LOOK_BACK && !op->nregions; n++, op = op->prev) {
-        if (op->code == RG_OP_LOAD && access_same(op, load))
-            return op;
-        if (ir_effects_conflict(ir_footprint(&h->footprints, op), ir_footprint(&h->footprints, load)))
-            return NULL;
-    }
-    return NULL;
-}
-
 static void
 hoist_op(hoist *h, ir_op *op)
 {
-    ir_op *same = op->code == RG_OP_LOAD ? equal_load(h, op, h->loop) : NULL;
     h->budget -= op->code == RG_OP_LOAD;
     h->edit.changed = true;
-    if (same) {
-        edit_replace(&h->edit, op->results[0], same->results[0]);
-        ir_remove(op);
-        return;
-    }
     for (uint32_t k = 0; k < op->nargs; k++) {
         uint64_t bits;
         if (!edit_visible(op->args[k], h->loop) && ir_is_const(op->args[k], &bits))

@@ -5,6 +5,8 @@
  *     yield %b                                        %x2 = extract %v[2]   %s  = add %s1, %x2
  *   }
  *
+ * So do loops from %i to %i + 3. Where that sum may wrap, and the loop then not run, the iterations stand in an if.
+ *
  * Before differentiation: such a loop then needs no tape, and where its index was a subscript of a
  * local array, the subscript is known (opt_elements). From four iterations on a loop is better left
  * to become vectors of neighbouring elements, but in warps, which have none: there a known subscript of
@@ -12,6 +14,7 @@
  * lengths are then known. Loops around parallel loops, and those that hold a
  * loop whose length is not known, stay. So do functions: what a kernel computes with their
  * derivatives is rounded alike at every stage. */
+#include "analysis/integers.h"
 #include "opt/edit.h"
 #include "opt/pass.h"
 
@@ -92,20 +95,12 @@ names_elements(const ir_op *loop)
 
 /* How often it runs, if that is known and few; 0: it stays. */
 static uint32_t
-iterations_to_unroll(const unrolling *u, const ir_op *op)
+iterations_to_unroll(const unrolling *u, const ir_op *op, bool *surely)
 {
-    uint64_t bits[2];
     measure m = {0};
-    rg_dtype d = (rg_dtype)op->args[0]->type.dtype;
-    if (op->records || edit_any_recalled(&u->edit, op->regions[0]) ||
-        !ir_is_const(op->args[0], &bits[0]) || !ir_is_const(op->args[1], &bits[1]))
+    if (op->records || edit_any_recalled(&u->edit, op->regions[0]))
         return 0;
-    int64_t lo = (int64_t)ir_wrap(d, bits[0]), hi = (int64_t)ir_wrap(d, bits[1]);
-    int64_t step = op->attr.step, most = 1 << 20;
-    if (lo < -most || lo > most || hi < -most || hi > most || step < -most || step > most)
-        return 0;
-    int64_t distance = step > 0 ? hi - lo : lo - hi, size = step > 0 ? step : -step;
-    int64_t count = distance > 0 ? (distance + size - 1) / size : 0;
+    uint64_t count = ir_fixed_iterations(op, surely);
     const target *machine = u->edit.fn->module->target;
     if (count < 1 || count > (machine->unroll < FEW_ELEMENTS && names_elements(op) ? FEW_ELEMENTS : machine->unroll))
         return 0;
@@ -114,28 +109,63 @@ iterations_to_unroll(const unrolling *u, const ir_op *op)
     return m.loops || all > machine->unroll_ops || u->grown + all > MOST_GROWTH ? 0 : (uint32_t)count;
 }
 
-static void
-unroll(unrolling *u, ir_op *loop, uint32_t count)
+/* iteration i's index, before `at` */
+static ir_value *
+index_in_iteration(unrolling *u, const ir_op *loop, ir_op *at, uint32_t i)
 {
-    ir_value **carried = arena_new_n(u->edit.scratch, ir_value *, loop->nresults + 1);
+    ir_type type = loop->args[0]->type;
+    uint64_t more = ir_wrap((rg_dtype)type.dtype, i * (uint64_t)loop->attr.step);
+    return i ? edit_scalar(&u->edit, at, RG_OP_ADD, type, loop->args[0], edit_const(&u->edit, at, type, more), NULL) : loop->args[0];
+}
+
+/* all iterations before `at`; `carried` becomes what the loop results in */
+static void
+copy_iterations(unrolling *u, const ir_op *loop, ir_op *at, uint32_t count, ir_value **carried)
+{
     if (u->edit.fn->next_id > u->room) { /* what it holds of loops before is of values that are gone */
         u->room = 2 * u->edit.fn->next_id;
         u->map = arena_new_n(u->edit.scratch, ir_value *, u->room);
     }
-    uint64_t lo;
-    ir_is_const(loop->args[0], &lo);
-    for (uint32_t k = 0; k < loop->nresults; k++)
-        carried[k] = loop->args[2 + k];
     for (uint32_t i = 0; i < count; i++) {
-        ir_type type = loop->args[0]->type;
-        uint64_t bits = ir_wrap((rg_dtype)type.dtype, lo + i * (uint64_t)loop->attr.step);
-        ir_value *index = edit_const(&u->edit, loop, type, bits);
-        ir_op *copy = edit_copy_iteration(&u->edit, loop, loop, ir_terminator(loop->regions[0])->prev, index, carried, u->map);
-        for (; copy != loop; copy = copy->next)
+        ir_value *index = index_in_iteration(u, loop, at, i);
+        ir_op *copy = edit_copy_iteration(&u->edit, loop, at, ir_terminator(loop->regions[0])->prev, index, carried, u->map);
+        for (; copy != at; copy = copy->next)
             u->grown += !is_subscript(copy);
     }
+}
+
+/* an if where the loop stands, around what is to be done if it runs; its two yields */
+static ir_op *
+run_if_in_order(unrolling *u, ir_op *loop, ir_op **then, ir_op **otherwise)
+{
+    ir_fn *fn = u->edit.fn;
+    ir_value *runs = edit_scalar(&u->edit, loop, loop->attr.step > 0 ? RG_OP_LT : RG_OP_GT, ir_scalar(RG_BOOL), loop->args[0],
+                                 loop->args[1], NULL);
+    ir_op *branch = ir_op_new(fn, RG_OP_IF, 1, 2, loop->loc);
+    ir_op_arg(branch, fn, runs);
+    ir_insert_before(loop, branch);
+    ir_append(branch->regions[0], *then = ir_op_new(fn, RG_OP_YIELD, loop->nresults, 0, loop->loc));
+    ir_append(branch->regions[1], *otherwise = ir_op_new(fn, RG_OP_YIELD, loop->nresults, 0, loop->loc));
+    return branch;
+}
+
+static void
+unroll(unrolling *u, ir_op *loop, uint32_t count, bool surely)
+{
+    ir_fn *fn = u->edit.fn;
+    ir_value **carried = arena_new_n(u->edit.scratch, ir_value *, loop->nresults + 1);
+    ir_op *then = loop, *otherwise, *branch = surely ? NULL : run_if_in_order(u, loop, &then, &otherwise);
     for (uint32_t k = 0; k < loop->nresults; k++)
+        carried[k] = loop->args[2 + k];
+    copy_iterations(u, loop, then, count, carried);
+    for (uint32_t k = 0; k < loop->nresults; k++) {
+        if (branch) {
+            ir_op_arg(then, fn, carried[k]);
+            ir_op_arg(otherwise, fn, loop->args[2 + k]);
+            carried[k] = ir_op_result(branch, fn, loop->results[k]->type, loop->results[k]->name);
+        }
         edit_replace(&u->edit, loop->results[k], carried[k]);
+    }
     ir_remove(loop);
     u->edit.changed = true;
 }
@@ -148,9 +178,10 @@ unroll_region(unrolling *u, ir_region *r)
         edit_operands(&u->edit, op);
         for (uint32_t k = 0; k < op->nregions; k++)
             unroll_region(u, op->regions[k]);
-        uint32_t count = op->code == RG_OP_FOR ? iterations_to_unroll(u, op) : 0;
+        bool surely;
+        uint32_t count = op->code == RG_OP_FOR ? iterations_to_unroll(u, op, &surely) : 0;
         if (count)
-            unroll(u, op, count);
+            unroll(u, op, count, surely);
     }
 }
 

@@ -25,6 +25,8 @@ typedef struct pass_context {
     diag_list *diags;  /* lent */
     settings settings;
     ad_plan_options plan;
+    const uint8_t *planes; /* that the kernel's parameters have: bits of each; NULL: all */
+    bool split;        /* its reverse sweep is to run in a launch of its own */
     unsigned lanes;    /* threads of a group on a CPU; 1: all by themselves, 0: as it pays */
     pass_told_lanes *told_lanes; /* hears what lower_lanes decides; may be NULL */
     void *user;        /* for told_lanes */

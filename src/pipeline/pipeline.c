@@ -202,12 +202,10 @@ several_directions(ir_fn *fn, const pipeline_options *o, pass_context *c)
     return made;
 }
 
-/* What threads read must not depend on who comes first; and what the reverse still loads after simplification must stand where the
- * forward sweep saw it. */
+/* What the reverse still loads after simplification must stand where the forward sweep saw it. */
 static ir_fn *
 reverse_of(ir_fn *fn, const pipeline_options *o, bool combined, pass_context *c)
 {
-    ir_check_crossing(fn, active_with(o, fn->body->nparams, RG_ADJOINT, c->scratch), c->diags);
     ir_fn *made = derive(fn, ad_vjp, o, RG_ADJOINT, combined, "vjp", c);
     if (!c->diags->errors)
         ad_check_split(made, fn, combined, c);
@@ -245,6 +243,12 @@ run_stages(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, pas
         if (PASS_RUN(m, opt_elements, IR_STAGE_SOURCE, c))
             pass_simplify(m, IR_STAGE_SOURCE, c);
     }
+    /* what threads read must not depend on who comes first, whether the load stays or not */
+    if (reverse)
+        ir_check_crossing(fn, active_with(o, fn->body->nparams, RG_ADJOINT, c->scratch), c->diags);
+    /* straight code reads elements again; their values are then recorded once. The interpreter reads what it is told to. */
+    if (o->stage != IR_STAGE_AD && PASS_RUN(m, opt_loads, IR_STAGE_SOURCE, c))
+        pass_simplify(m, IR_STAGE_SOURCE, c);
     /* no reverse sweep is ever reversed: second order is the jvp of a vjp */
     if (reverse)
         fn = reverse_of(fn, o, combined, c);
@@ -387,6 +391,8 @@ make_module(const ir_fn *kernel, const pipeline_options *o, bool *serial, diag_l
     begin_module(&k, diags);
     k.m->target = o->target;
     k.c.plan = o->plan;
+    k.c.planes = o->planes;
+    k.c.split = o->form == RG_VJP || o->form == RG_JVP_VJP;
     k.c.lanes = o->lanes;
     k.c.told_lanes = o->told_lanes;
     k.c.user = o->user;

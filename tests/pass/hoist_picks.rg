@@ -1,5 +1,5 @@
-; What may be written through a choice stays in its loop, what cannot be moves out, to the equal load before the loop.
-; count opt_hoist load 5
+; What may be written through a choice stays in its loop, what cannot be moves out.
+; count opt_hoist load 6
 ; arg which = 1
 ; arg x[1] = 1
 ; arg y[1] = 10

@@ -38,9 +38,8 @@ gen_work(const ir_region *r)
         uint64_t trips = op->code == RG_OP_LOOP || op->code == RG_OP_FOR || op->code == RG_OP_PARALLEL ? 16 : 1;
         for (uint32_t i = 0; i < op->nregions; i++)
             inner += gen_work(op->regions[i]);
-        uint64_t lo, hi;
-        if (op->code == RG_OP_FOR && ir_is_const(op->args[0], &lo) && ir_is_const(op->args[1], &hi))
-            trips = ir_iterations(op, lo, hi);
+        uint64_t fixed = op->code == RG_OP_FOR ? ir_fixed_iterations(op, &(bool){false}) : 0;
+        trips = fixed ? fixed : trips;
         work += inner * (int64_t)(trips < WORK_MAX ? trips : WORK_MAX) + 1;
         if (work > WORK_MAX)
             return WORK_MAX;

@@ -320,6 +320,7 @@ counted_loop(gen *g, const node *n, const loop_form *f)
     saved_jumps s = enter_loop(g, 0);
     if (!fc_unroll(g, f, lo, hi)) {
         g->on_break = rg_build_for(g->b, lo, hi, f->step, &index);
+        index->region->op->closed = f->inclusive; /* with the greatest number as its last it would not end */
         fc_name_index(g, index, f->counter);
         fc_bind_counter(g, f->counter, index);
         fc_loop_body(g, f->body);

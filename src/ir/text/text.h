@@ -62,6 +62,7 @@ text_hash(rg_str name)
 #define TEXT_MARKS(BIT, NUMBER)                                                                                        \
     BIT(settled)                                                                                                       \
     BIT(ordered)                                                                                                       \
+    BIT(closed)                                                                                                        \
     BIT(few)                                                                                                           \
     BIT(in_page)                                                                                                       \
     BIT(one_page)                                                                                                      \
