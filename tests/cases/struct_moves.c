@@ -16,6 +16,15 @@
 // split: any
 // skip: gcc
 // expect: b=4.679802955665026,-4.689655172413794,-9.911330049261085
+// kernel: maybe_flat
+// args: n=3 x[4]=0.5,-1,2,0.25 cache[9]=1,2,-1,0.5,0.3,-0.7,1.5,0.2,0.9
+// split: any
+// expect: x=1,-2,4,0.25 cache=1,2,-1,0.5,0.3,-0.7,1.5,0.2,0.9
+// kernel: maybe
+// args: s.n=3 s.x[4]=0.5,-1,2,0.25 s.row[1]=7 s.cache[9]=1,2,-1,0.5,0.3,-0.7,1.5,0.2,0.9
+// split: any
+// skip: gcc
+// expect: s.x=1,-2,4,0.25 s.row=7 s.cache=1,2,-1,0.5,0.3,-0.7,1.5,0.2,0.9
 #include <math.h>
 #include <stdlib.h>
 
@@ -90,4 +99,25 @@ eliminate_flat(int n, double *a, double *b)
     for (int i = 0; i < n; i++)
         A[i] = a + i * n;
     eliminate(n, A, b);
+}
+
+/* an assignment that does not happen, and one in a loop that may not run */
+void
+maybe(state *s)
+{
+    if (s->n > 3)
+        s->x = s->cache;
+    for (int i = 0; i < s->n; i++)
+        s->x[i] *= 2;
+    for (int i = 4; i < s->n; i++)
+        s->row = s->x + i;
+    if (s->n > 4)
+        s->cache[0] = s->row[0];
+}
+
+void
+maybe_flat(int n, double *x, double *cache)
+{
+    state s = {n, x, NULL, cache};
+    maybe(&s);
 }

@@ -39,3 +39,9 @@ elements(int n, struct two *s, struct list *l, double **rows, double *x, double 
             set(&own, y);
     }
 }
+void
+some_rows(int n, double **rows, double *x)
+{
+    rows[0] = x; // error: E0462
+    x[0] = rows[1][0];
+}

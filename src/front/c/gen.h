@@ -140,7 +140,6 @@ typedef struct slot_target {
     place at;         /* without an object: not assigned so far */
     const node *init; /* of a constant: what it is initialised with, which is looked at when it is read */
     bool nulls, read; /* it was null somewhere; was read, so that what is known of it must stay */
-    bool initial;     /* the launch's array, which the kernel may replace before it reads the pointer */
     object *seen;     /* what the parallel loop of that number sees, of a pointer that changes between arrays */
     uint32_t seen_in;
 } slot_target;

@@ -82,6 +82,8 @@ in_kernel(const known_at *k, const node *n)
             return in_kernel(k, of->kid[0]);
         if (of->kind != E_REF || of->decl->kind != DECL_PARAM || changes(of->decl))
             return NULL;
+        if (!k->path->outer)
+            return copy;
         copy->kid[0] = (node *)fc_argument_of(k->path, of->decl);
         return copy->kid[0] ? in_kernel(&outer, copy) : NULL;
     case E_REF:
@@ -163,7 +165,10 @@ initial_field(known_at *k, const node *n)
 static rg_value
 value_of_field(const known_at *k, const node *n)
 {
-    const node *field = in_kernel(k, n);
+    const record *r = n->kid[0]->type->kind == TYPE_STRUCT ? n->kid[0]->type->rec : NULL;
+    bool written = !r || !k->g->census || fc_is_written(k->g->census, r, (uint32_t)n->bits) ||
+                   fc_is_addressed(k->g->census, r, (uint32_t)n->bits);
+    const node *field = written ? NULL : in_kernel(k, n);
     known_at where = *k;
     const node *init = field ? NULL : initial_field(&where, n);
     return field ? fc_scalar(k->g, field) : init ? fc_known(&where, init) : NULL;

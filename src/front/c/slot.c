@@ -151,12 +151,11 @@ fc_slot_open(gen *g, slot *s, const rg_value *extent)
     s->kind = SLOT_STORED;
     make_keepers(g, s, s->rank, extent);
     for (uint32_t k = 0; k < s->count; k++) {
-        s->target[k].initial = s->target[k].at.object != NULL;
         s->target[k].nulls |= s->target[k].at.null != NULL;
         place e = fc_slot_element(g, s, &(place){0}, k);
         if (s->target[k].at.null && !rows)
             fc_slot_keep(g, s->null, &e, s->target[k].at.null);
-        if (s->many && s->target[k].initial)
+        if (s->many && s->target[k].at.object)
             fc_slot_keep(g, s->selector, &e, fc_chosen_selector(g, s, &s->target[k].at));
     }
     for (uint32_t i = 0; rows && i < s->rank; i++)

@@ -26,7 +26,7 @@ takes_array(gen *g, slot *s, slot_target *t, const place *to, bool declared, boo
 static bool
 takes(gen *g, slot *s, slot_target *t, const place *to, bool declared, bool later)
 {
-    if ((t->initial && !t->read && !s->many) || later)
+    if (later)
         *t = (slot_target){0};
     if (to->null && !t->nulls && t->read && !fc_chosen_learn(g, s, NULL, to))
         return false;
