@@ -418,7 +418,7 @@ generate(block *b, const node *to, const node *from, const node *size)
 
 /* elements from p on, in its row */
 static rg_value
-extent_of(gen *g, const place *p)
+elements_in_row(gen *g, const place *p)
 {
     return rg_build_extent(g->b, p->object->leaves[p->leaf].value, p->n - 1);
 }
@@ -431,7 +431,7 @@ fc_copy_memory(gen *g, const place *to, const place *from, const node *n)
         fc_fail(g, ERR_MEMORY_TYPES, n->place, b.name);
         return;
     }
-    b.count = rg_build_2(g->b, RG_OP_MIN, extent_of(g, to), extent_of(g, from));
+    b.count = rg_build_2(g->b, RG_OP_MIN, elements_in_row(g, to), elements_in_row(g, from));
     copy_all(&b);
 }
 
@@ -440,7 +440,7 @@ fc_clear(gen *g, const place *p, const node *n)
 {
     block b = {.g = g, .call = n, .name = "calloc", .fills = true, .to = {.at = *p, .elem = p->type}};
     b.byte = fc_int_value(g, RG_I32, 0);
-    b.count = extent_of(g, p);
+    b.count = elements_in_row(g, p);
     copy_all(&b);
 }
 
