@@ -4,6 +4,23 @@ shift(float *to, int k)
 {
     to[k] = to[k + 1]; // error: E0468
 }
+static void
+note(float v, float h[4])
+{
+    #pragma omp critical // error: E0472
+    {
+        h[0] += v;
+        h[1] += h[0];
+    }
+    #pragma omp critical // error: E0472
+    {
+        h[2] += v;
+        h[2] *= 2;
+    }
+    #pragma omp critical // error: E0472
+    for (int k = 0; k < h[0]; k++)
+        h[k]++;
+}
 void
 err_omp_directives(int n, float x[n], float h[4], float g[4])
 {
@@ -13,23 +30,8 @@ err_omp_directives(int n, float x[n], float h[4], float g[4])
     #pragma omp masked filter(1) // error: E0451
     x[0] = 1;
     #pragma omp parallel for
-    for (int i = 0; i < n; i++) {
-        #pragma omp critical // error: E0472
-        x[i] = 1;
-        #pragma omp critical // error: E0472
-        {
-            h[0] += x[i];
-            h[1] += h[0];
-        }
-        #pragma omp critical // error: E0472
-        {
-            h[2] += x[i];
-            h[2] *= 2;
-        }
-        #pragma omp critical // error: E0472
-        for (int k = 0; k < h[0]; k++)
-            h[k]++;
-    }
+    for (int i = 0; i < n; i++)
+        note(x[i], h);
     #pragma omp flush // error: E0450
     #pragma omp parallel for lastprivate(p) // error: E0451
     for (int i = 0; i < n; i++)

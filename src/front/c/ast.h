@@ -270,6 +270,8 @@ fc_omp_is_loop(const omp *d)
 bool fc_may_be_written(const node *tree, const decl *d);
 /* A critical section that only updates single values, as atomic updates; else the section (critical.c). */
 node *fc_critical_updates(arena *a, node *n);
+/* Whether there is one that does more. */
+bool fc_holds_critical(const node *tree);
 bool fc_function_sizes(decl *fn); /* sized.c */
 /* returns somewhere else than in its last statement */
 bool fc_function_jumps(decl *fn);

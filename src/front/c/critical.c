@@ -131,20 +131,46 @@ reads_itself(const node *update, const decl *d)
     return mentions_in(f.target, d) > 1 || (f.operand && mentions_in(f.operand, d));
 }
 
+/* Whether both update elements under constants that differ. */
+static bool
+differ_in_element(const node *x, const node *y)
+{
+    atomic_form f, g;
+    int64_t a, b;
+    (void)fc_update_form_read(x, &f);
+    (void)fc_update_form_read(y, &g);
+    return f.target->kind == E_SUBSCRIPT && g.target->kind == E_SUBSCRIPT &&
+           fc_same_expression(f.target->kid[0], g.target->kid[0]) && fc_is_constant_node(f.target->kid[1], &a) &&
+           fc_is_constant_node(g.target->kid[1], &b) && a != b;
+}
+
 static bool
 is_apart(const section *s, size_t which)
 {
     rg_rmw op, other;
-    const decl *d = target_of(s->updates.at[which], &op);
+    const node *update = s->updates.at[which];
+    const decl *d = target_of(update, &op);
     unsigned updated = 0;
     for (size_t i = 0; d && i < s->updates.n; i++) {
         if (target_of(s->updates.at[i], &other) != d)
             continue;
-        if (other != op || reads_itself(s->updates.at[i], d))
+        if ((other != op && !differ_in_element(update, s->updates.at[i])) || reads_itself(s->updates.at[i], d))
             return false;
         updated += mentions_in(s->updates.at[i], d);
     }
     return d && mentions_in(s->whole, d) == updated;
+}
+
+static bool
+is_no_critical(const node *n, void *user)
+{
+    return n->kind != S_OMP || n->directive->kind != OMP_CRITICAL;
+}
+
+bool
+fc_holds_critical(const node *tree)
+{
+    return !fc_node_walk(tree, is_no_critical, NULL);
 }
 
 /* One value, which a variable keeps as it was or as it becomes. */

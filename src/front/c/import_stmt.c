@@ -111,6 +111,8 @@ import_label(unit *u, CXCursor c, cursors *kids)
     n->directive->place.file = n->place.file;
     n->place = n->directive->place;
     n->kid[0] = inner;
+    if (fc_omp_is_loop(n->directive) && fc_holds_critical(inner))
+        n->directive->kind = OMP_BLOCK; /* its iterations run in order, which OpenMP allows */
     return n->directive->kind == OMP_CRITICAL && !n->directive->error ? fc_critical_updates(u->arena, n) : n;
 }
 
