@@ -1,4 +1,4 @@
-// private, firstprivate, shared, default, schedule, num_threads and simd are accepted.
+// private, firstprivate, shared, default, schedule, num_threads, linear and simd are accepted.
 // args: n=4 x[4]=0.5,1.5,-0.4,0.3 y[4]=0
 #include <math.h>
 
@@ -18,4 +18,11 @@ clauses(int n, const double x[n], double y[n])
     #pragma omp simd
     for (int i = 0; i < n; i++)
         y[i] += 0.25 * x[i];
+    int j = n - 1;
+    #pragma omp parallel for linear(j : -1)
+    for (int i = 0; i < n; i++) {
+        y[j] *= 1 + x[i];
+        j--;
+    }
+    y[0] -= j * x[1];
 }

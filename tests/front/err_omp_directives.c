@@ -25,8 +25,6 @@ void
 err_omp_directives(int n, float x[n], float h[4], float g[4])
 {
     float s = 0, *p = h, *q = h;
-    #pragma omp parallel copyin(s) // error: E0451
-    x[0] = 1;
     #pragma omp masked filter(1) // error: E0451
     x[0] = 1;
     #pragma omp parallel for

@@ -243,12 +243,12 @@ static construct
 read_clauses(words *w, construct set, const char **tail, size_t number)
 {
     static const char *const without_effect[] = {
-        "default",     "schedule",    "num_threads",    "if",           "proc_bind",       "nowait",          "simdlen",
-        "safelen",     "aligned",     "seq_cst",        "relaxed",      "acq_rel",         "acquire",         "release",
-        "hint",        "nontemporal", "order",          "bind",         "device",          "is_device_ptr",   "use_device_ptr",
-        "allocate",    "depend",      "use_device_addr", "num_teams",   "has_device_addr", "thread_limit",    "dist_schedule",
-        "copyprivate", "num_tasks",   "grainsize",      "nogroup",      "untied",          "mergeable",       "final",
-        "priority",    "threads",     "weak",           "fail"};
+        "default",     "schedule",    "num_threads",     "if",        "proc_bind",       "nowait",       "simdlen",
+        "safelen",     "aligned",     "seq_cst",         "relaxed",   "acq_rel",         "acquire",      "release",
+        "hint",        "nontemporal", "order",           "bind",      "device",          "is_device_ptr", "use_device_ptr",
+        "allocate",    "depend",      "use_device_addr", "num_teams", "has_device_addr", "thread_limit", "dist_schedule",
+        "copyprivate", "copyin",      "num_tasks",       "grainsize", "nogroup",         "untied",       "mergeable",
+        "final",       "priority",    "threads",         "weak",      "fail"};
     for (;;) {
         const char *word = next_word(w);
         if (!word)
@@ -262,10 +262,9 @@ read_clauses(words *w, construct set, const char **tail, size_t number)
             add_map(w, list);
         else if (strcmp(word, "defaultmap") == 0)
             w->d->target &= strncmp(list + strspn(list, " "), "tofrom", 6) != 0;
-        else if (strcmp(word, "ordered") == 0)
+        else if (strcmp(word, "ordered") == 0 || strcmp(word, "linear") == 0) /* each iteration goes on where the last one ended */
             set |= ORDERED;
-        else if (!read_list(w, word, list) && !read_atomic(w->d, word) && !listed(word, without_effect, countof(without_effect)) &&
-                 !(strcmp(word, "linear") == 0 && set == SIMD))
+        else if (!read_list(w, word, list) && !read_atomic(w->d, word) && !listed(word, without_effect, countof(without_effect)))
             refuse(w->d, ERR_OMP_CLAUSE, word);
     }
     skip_space(w);
