@@ -21,7 +21,7 @@ clauses(int n, const double x[n], double y[n])
     int j = n - 1;
     #pragma omp parallel for linear(j : -1)
     for (int i = 0; i < n; i++) {
-        y[j] *= 1 + x[i];
+        y[j] += 0.5 * x[i];
         j--;
     }
     y[0] -= j * x[1];
