@@ -43,12 +43,17 @@ late(T v)
 {
     return v + missing(v); // error: E0400
 }
+struct span {
+    double *from, *to;
+    double *begin() const { return from; }
+    double *end() const { return to; }
+};
 void
 err_cxx(int n, double *y)
 {
     auto half = [](double v) { return v / 2; }; // error: E0423
     double *t = new double[8]; // error: E0415
-    double a[3] = {1, 2, 3};
+    span a = {y, y + 3};
     for (double &v : a) // error: E0424
         y[0] += v;
     base b;

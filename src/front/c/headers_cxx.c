@@ -66,6 +66,8 @@ static const char array_h[] =
     "template <class T, __SIZE_TYPE__ N> struct array { T elements[N]; typedef T value_type;\n"
     "T &operator[](__SIZE_TYPE__ i) { return elements[i]; } const T &operator[](__SIZE_TYPE__ i) const { return elements[i]; }\n"
     "T *data() { return elements; } const T *data() const { return elements; }\n"
+    "T *begin() { return elements; } const T *begin() const { return elements; }\n"
+    "T *end() { return elements + N; } const T *end() const { return elements + N; }\n"
     "constexpr __SIZE_TYPE__ size() const { return N; }\n"
     "void fill(const T &v) { for (__SIZE_TYPE__ i = 0; i < N; i++) elements[i] = v; } };\n"
     "}\n";

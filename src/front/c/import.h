@@ -135,6 +135,7 @@ node *fc_literal(unit *u, node *value, ctype *type, CXCursor c); /* a variable w
 decl *fc_self(unit *u, CXCursor method);
 bool fc_is_managed(unit *u, CXType record); /* has base classes, or copies, moves or destructors of its own */
 bool fc_has_first(unit *u, CXCursor c, const cursors *kids); /* an if, switch or while with an initialiser or a declaration */
+node *fc_import_range_for(unit *u, CXCursor c, const cursors *kids); /* import_range.c */
 /* missing.c: what names stand for in maps, names of tags or others; the names in the text of all reached declarations,
  * and in that of the macros whose names these are. */
 uint64_t fc_name_key(bool tag, const char *name, size_t n);

@@ -162,6 +162,8 @@ import_statement_kind(unit *u, CXCursor c, enum CXCursorKind kind, cursors *kids
         return with_parts(u, c, S_IF, kids);
     case CXCursor_ForStmt:
         return import_for(u, c, kids);
+    case CXCursor_CXXForRangeStmt:
+        return fc_import_range_for(u, c, kids);
     case CXCursor_WhileStmt:
         return with_parts(u, c, S_WHILE, kids);
     case CXCursor_DoStmt:
