@@ -1,5 +1,6 @@
 // Loops over arrays: values, references, rows, structs, with break and continue.
 // args: n=5 x[5]=0.5,1.5,-0.4,0.3,0.9 y[5]=0
+// split: any
 #include <array>
 #include <cmath>
 
