@@ -55,7 +55,7 @@ has_no_effect(const node *n, void *user)
 
 /* The array itself, or that of a std::array; NULL: it is another thing. */
 static node *
-array_of(unit *u, CXCursor c, node *range)
+array_ranged_over(unit *u, CXCursor c, node *range)
 {
     const ctype *t = range->type;
     if (!fc_node_walk(range, has_no_effect, NULL))
@@ -85,7 +85,7 @@ fc_import_range_for(unit *u, CXCursor c, const cursors *kids)
 {
     if (kids->n != 3 || clang_getCursorKind(kids->at[0]) != CXCursor_VarDecl)
         return fc_node_bad(u, c, ERR_STATEMENT, "this loop");
-    node *array = array_of(u, c, fc_import_expr(u, kids->at[1]));
+    node *array = array_ranged_over(u, c, fc_import_expr(u, kids->at[1]));
     if (!array)
         return fc_node_bad(u, c, ERR_STATEMENT, "a loop over what is no array of known size");
     decl *counter = arena_one(u->arena, decl), *d = fc_import_decl(u, kids->at[0]);
