@@ -40,6 +40,7 @@ typedef struct search {
     ad_bounds b;
     ir_value *buffer;
     vec(const ir_op *) accesses;
+    size_t most;                      /* so many of them are looked at */
     vec(const ir_value *) roots;      /* of buffer */
     bool shares_root, promised; /* ...; what is found rests on subscripts of declared axes */
     digits *digits;                   /* of the axis that is being looked at */
@@ -91,7 +92,7 @@ collect_accesses(ir_op *op, void *user)
     ir_buffer_roots(op->args[0], note_shared_root, s);
     if (s->shares_root && !is_known_access(s, op))
         vec_push(&s->accesses, op);
-    return s->accesses.n <= ACCESSES_MAX;
+    return s->accesses.n <= s->most;
 }
 
 /* -- what the rests of accesses lie between ------------------------------------------------------------- */
@@ -360,7 +361,7 @@ decide_exclusive(search *s)
 ad_exclusive
 ad_exclusive_find(const ad_activity *a, const ir_op *task, ir_value *buffer, arena *in)
 {
-    search s = {.activity = a, .b = {.task = task, .in = integers_begin()}, .buffer = buffer};
+    search s = {.activity = a, .b = {.task = task, .in = integers_begin()}, .buffer = buffer, .most = ACCESSES_MAX};
     s.digits = arena_one(s.b.in.in, digits);
     s.accesses.in = s.roots.in = s.b.conditions.in = in;
     ir_buffer_roots(buffer, collect_root, &s);
@@ -373,11 +374,11 @@ ad_exclusive_find(const ad_activity *a, const ir_op *task, ir_value *buffer, are
 bool
 ad_is_own_element(const ad_activity *a, const ir_op *task, const ir_op *access)
 {
-    search s = {.activity = a, .b = {.task = task, .in = integers_begin()}, .buffer = access->args[0]};
+    search s = {.activity = a, .b = {.task = task, .in = integers_begin()}, .buffer = access->args[0], .most = PAIRED_MAX};
     s.accesses.in = s.roots.in = s.b.conditions.in = s.b.in.in;
     ir_buffer_roots(s.buffer, collect_root, &s);
     ir_walk(task->regions[0], collect_accesses, &s);
-    bool own = !s.b.why && s.accesses.n <= PAIRED_MAX && s.buffer->type.rank;
+    bool own = !s.b.why && s.accesses.n <= s.most && s.buffer->type.rank;
     for (size_t i = 0; own && i < s.accesses.n; i++)
         own = !access_meets_other_thread(access, s.accesses.at[i], task);
     integers_end(&s.b.in);
