@@ -7,8 +7,9 @@ kernels.txt says where each comes from; nothing of them is part of this reposito
 folder of its own: `git clone URL FOLDER/NAME`, at the commit given. NAMEs: only these repositories, or kernels.
 
 Each kernel passes if `rgc check` shows nothing wrong and `rgc run --no-fma` leaves what the same function does when a C compiler
-makes it (without contraction of a * b + c) and it is called through ctypes with the same arguments. One that takes structs,
-or whose made-up arguments do not lead through it, is not compared, which is said.
+makes it (without contraction of a * b + c) and it is called through ctypes with the same arguments; fields of structs are put there
+by a function in C. One that takes structs in which other structs are pointed to, or whose made-up arguments do not lead through
+it, is not compared, which is said.
 """
 import argparse
 import concurrent.futures
@@ -89,9 +90,10 @@ def signature(options, k, folder):
     code, out, err = call([options.rgc, "list", k.file, k.name, *k.flags], folder)
     found = []
     for line in out.splitlines():
-        m = re.match(r"\s+(\S+)\s+(\w+)(\[[^\]]*\])?(\s|$)", line)
+        m = re.match(r"\s+(\S+)\s+(\w+)(\[[^\]]*\])?\s*(.*)$", line)
         if m and m.group(2) in DTYPES:
-            found.append(Parameter(m.group(1), m.group(2), m.group(3) and m.group(3)[1:-1].split(",")))
+            number = "read" in m.group(4) or "written" in m.group(4) # in a struct: an array without axes
+            found.append(Parameter(m.group(1), m.group(2), m.group(3)[1:-1].split(",") if m.group(3) else [] if number else None))
     if code or not found:
         raise NotCompared("no signature")
     return found
@@ -160,11 +162,67 @@ def archive(cc, flags, others, folder):
     return made
 
 
-def compile_natively(options, k, folder, work):
+def parameter_types(options, k, folder, flags, work):
+    """Of the kernel's parameters, as gcc writes them."""
+    path = os.path.join(work, "prototypes")
+    call([options.cc, "-w", "-fopenmp", "-fsyntax-only", "-aux-info", path, *flags, os.path.join(folder, k.file)], folder)
+    for line in open(path) if os.path.exists(path) else []:
+        m = re.match(r"/\*.*\*/\s*(?:extern|static)\s.*\b%s \((.*)\);" % re.escape(k.name), line)
+        if m and "(" not in m.group(1):
+            return [t.strip() for t in m.group(1).split(",")]
+    raise NotCompared("it takes structs, and its types are not found")
+
+
+# a field that is a pointer, or an array in the struct
+FIELDS = """#define REALC_LEADS(f) __builtin_types_compatible_p(__typeof__(f), __typeof__(&(f)[0]))
+#define REALC_PUT(f, v) if (REALC_LEADS(f)) *(void **)&f = v; else __builtin_memcpy(&f, v, sizeof f);
+#define REALC_GET(f, v) if (!REALC_LEADS(f)) __builtin_memcpy(v, &f, sizeof f);
+"""
+
+
+def with_structs(options, k, folder, flags, work, parameters):
+    """C that takes the fields one by one, as `rgc list` has them, and calls the kernel."""
+    taken = [p for p in parameters if p.name != "return"]
+    result = next((p for p in parameters if p.name == "return"), None)
+    names = list(dict.fromkeys(p.name.partition(".")[0] for p in taken))
+    types = parameter_types(options, k, folder, flags, work)
+    if len(types) != len(names):
+        raise NotCompared("it takes structs, and not all of its parameters")
+    c_types = {"bool": "_Bool", "f32": "float", "f64": "double"}
+    given, before, after, arguments = [], [], [], []
+    for n, (name, c_type) in enumerate(zip(names, types)):
+        c_type = re.sub(r"\b%s$" % re.escape(name), "", c_type).strip()
+        of = [(i, p) for i, p in enumerate(taken) if p.name.partition(".")[0] == name]
+        for i, p in of:
+            ours = c_types.get(p.dtype) or p.dtype.replace("i", "int").replace("u", "uint").replace("uuint", "uint") + "_t"
+            given.append(f"{ours} {'*' if p.extents is not None else ''}v{i}")
+            if "." not in p.name:
+                continue
+            field = re.sub(r"\.([0-9]+)", r"[\1]", p.name.partition(".")[2])
+            number = p.extents == []
+            whole = p.extents is None or number
+            before.append(f"s{n}.{field} = {'*' if number else ''}v{i};" if whole else f"REALC_PUT(s{n}.{field}, v{i})")
+            after += [f"*v{i} = s{n}.{field};"] if number else [] if whole else [f"REALC_GET(s{n}.{field}, v{i})"]
+        if "." in of[0][1].name:
+            pointer = c_type.endswith("*")
+            before.insert(0, f"{c_type.rstrip('* ').replace('const ', '')} s{n}; __builtin_memset(&s{n}, 0, sizeof s{n});")
+            arguments.append(f"&s{n}" if pointer else f"s{n}")
+        else:
+            arguments.append(f"v{of[0][0]}")
+    called = f"{k.name}({', '.join(arguments)});"
+    ours = c_types.get(result.dtype, "long") if result else "void"
+    return (f"{FIELDS}{ours} realc_wrapped({', '.join(given)}) {{ {' '.join(before)} "
+            f"{'__auto_type r = ' if result else ''}{called} {' '.join(after)} {'return r;' if result else ''} }}\n")
+
+
+def compile_natively(options, k, folder, work, parameters):
     source, library = os.path.join(work, "native.c"), os.path.join(work, "native.so")
-    with open(source, "w") as f:
-        f.write(f'#include "{os.path.join(folder, k.file)}"\nvoid *realc_kernel(void) {{ return (void *){k.name}; }}\n')
     flags, others = native_flags(k, folder)
+    structs = any("." in p.name for p in parameters)
+    wrapper = with_structs(options, k, folder, flags, work, parameters) if structs else ""
+    with open(source, "w") as f:
+        f.write(f'#include "{os.path.join(folder, k.file)}"\n#include <stdint.h>\n{wrapper}'
+                f"void *realc_kernel(void) {{ return (void *){'realc_wrapped' if structs else k.name}; }}\n")
     with lock:
         others = [archive(options.cc, tuple(flags), tuple(others), folder)] if others else []
     words = [options.cc, *COMPILE, "-shared", *flags, source, *others, "-o", library, "-lm"]
@@ -210,11 +268,11 @@ def run_natively(library, parameters, values):
 def compare(options, k, folder):
     """The worst relative error of what the kernel writes, as part of what it may be; raises NotCompared."""
     parameters = signature(options, k, folder)
-    if any("." in p.name or (p.extents is None and p.dtype == "f16") for p in parameters):
-        raise NotCompared("it takes structs")
+    if any(p.extents is None and p.dtype == "f16" for p in parameters):
+        raise NotCompared("it takes _Float16")
     values = make_values(parameters, dict(w.split("=", 1) for w in k.arguments))
     with tempfile.TemporaryDirectory() as work:
-        library = compile_natively(options, k, folder, work)
+        library = compile_natively(options, k, folder, work, parameters)
         words = []
         for name, value in values.items():
             if isinstance(value, numpy.ndarray):
