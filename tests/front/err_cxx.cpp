@@ -9,6 +9,10 @@ struct made {
     double v;
     made(double x) : v(x) {}
 };
+struct pair {
+    made a;
+    double b;
+};
 struct guard {
     double v;
     ~guard() { v = 0; }
@@ -51,14 +55,17 @@ struct span {
 void
 err_cxx(int n, double *y)
 {
-    auto half = [](double v) { return v / 2; }; // error: E0423
+    double &of_reference = y[1];
+    auto half = [by = y[0]](double v) { return v * by; }; // error: E0423
+    auto part = [=](double v) { return v * of_reference; }; // error: E0423
     double *t = new double[8]; // error: E0415
     span a = {y, y + 3};
     for (double &v : a) // error: E0424
         y[0] += v;
     base b;
     y[1] = b.of(2); // error: E0423
-    made m(2); // error: E0423
+    made m[1] = {{2}}; // error: E0423
+    pair two = {{2}}; // error: E0423
     try { // error: E0424
         y[2] = whole(y);
     } catch (...) {

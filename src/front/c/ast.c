@@ -82,26 +82,43 @@ fc_lvalue_root(const node *n)
     }
 }
 
-bool
-fc_node_walk(const node *n, node_visit *each, void *user)
+const node *
+fc_lambda_body(const node *n)
+{
+    const decl *fn = n->kind == E_CALL && n->decl && n->decl->captures ? n->decl
+                     : (n->kind == E_REF || n->kind == E_LITERAL) && n->type && n->type->kind == TYPE_STRUCT ? n->type->rec->lambda
+                                                                                                             : NULL;
+    return fn ? fn->body : NULL;
+}
+
+static bool
+walk(const node *n, node_visit *each, void *user, bool lambdas)
 {
     for (; n; n = n->kid[0]) { /* expressions lean to the left */
         if (!each(n, user))
             return false;
         for (size_t i = 1; i < 4; i++) {
-            if (!fc_node_walk(n->kid[i], each, user))
+            if (!walk(n->kid[i], each, user, lambdas))
                 return false;
         }
         for (uint32_t i = 0; i < n->count; i++) {
-            if (!fc_node_walk(n->list[i], each, user))
+            if (!walk(n->list[i], each, user, lambdas))
                 return false;
-            if (n->kind == S_DECL && !fc_node_walk(n->list[i]->decl->init, each, user))
+            if (n->kind == S_DECL && !walk(n->list[i]->decl->init, each, user, lambdas))
                 return false;
         }
-        if (n->kind == E_LITERAL && !fc_node_walk(n->decl->init, each, user))
+        if (n->kind == E_LITERAL && !walk(n->decl->init, each, user, lambdas))
+            return false;
+        if (lambdas && !walk(fc_lambda_body(n), each, user, lambdas))
             return false;
     }
     return true;
+}
+
+bool
+fc_node_walk(const node *n, node_visit *each, void *user)
+{
+    return walk(n, each, user, true);
 }
 
 /* -- structs of several files */
@@ -282,7 +299,7 @@ is_not_return(const node *n, void *user)
 bool
 fc_tree_returns(const node *tree)
 {
-    return !fc_node_walk(tree, is_not_return, NULL);
+    return !walk(tree, is_not_return, NULL, false);
 }
 
 static bool

@@ -61,6 +61,9 @@ typedef struct field {
     unsigned hidden;  /* a field that kernels cannot have: no leaf, but an error where it is mentioned */
 } field;
 
+/* Whether the program has constructors for a struct, or for a part of it. */
+typedef enum made_by { MADE_PLAINLY, MADE_IN_PARTS, MADE_BY_CONSTRUCTORS } made_by;
+
 struct record {
     const char *name; /* as C has it: "struct s" */
     rg_place place;
@@ -71,6 +74,8 @@ struct record {
     uint32_t leaves;   /* scalar fields, nested ones included; a field array counts once */
     uint32_t pointers; /* pointer fields, nested ones included; an array of them counts once */
     uint32_t size;     /* bytes */
+    made_by made;
+    struct decl *lambda; /* whose type it is; NULL: of none */
 };
 
 typedef enum node_kind {
@@ -181,6 +186,7 @@ struct decl {
     signed char numbers;  /* asks for the number of its thread: 0 not known, 1 no, 2 yes */
     signed char jumps;    /* returns before its end: 0 not known, 1 no, 2 yes */
     void *cursor;         /* import: where the body is */
+    const struct captures *captures; /* import: of a lambda */
     decl *vjp, *jvp;      /* derivatives that the user gave it; NULL: none */
 
     /* where its storage is at the moment (gen.h) */
@@ -246,7 +252,8 @@ const node *fc_only_statement(const node *n);
 /* The variable whose storage an lvalue is a part of; NULL when it is reached through a pointer. */
 decl *fc_lvalue_root(const node *lvalue);
 typedef bool node_visit(const node *n, void *user);
-/* Every node, outer first; initialisers of declared variables included. false from `each` stops. */
+/* Every node, outer first; initialisers of declared variables and the bodies of lambdas included. false from `each` stops. */
+const node *fc_lambda_body(const node *n); /* of the lambda that n calls, or whose value it is; NULL: of none */
 bool fc_node_walk(const node *n, node_visit *each, void *user);
 /* Whether the tree assigns to the variable or, its address being known elsewhere, might. */
 bool fc_tree_writes(const node *tree, const decl *d);

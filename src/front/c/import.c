@@ -122,6 +122,12 @@ import_record(unit *u, ctype *t, CXType canonical)
         t->problem = ERR_UNION;
         return;
     }
+    if (u->cxx && fc_is_lambda(plain)) { /* what it captures is no part of its value */
+        t->kind = TYPE_STRUCT;
+        t->rec = arena_one(u->arena, record);
+        *t->rec = (record){.unit = u, .name = "lambda", .fields = arena_new_n(u->arena, field, 1)};
+        return;
+    }
     if (u->cxx && fc_is_managed(u, plain)) {
         t->kind = TYPE_BAD;
         t->problem = ERR_TYPE;
@@ -139,6 +145,7 @@ import_record(unit *u, ctype *t, CXType canonical)
         import_field(u, t->rec, &t->rec->fields[i], all.at[i]);
     long long size = clang_Type_getSizeOf(canonical);
     t->rec->size = size > 0 ? (uint32_t)size : 0;
+    t->rec->made = u->cxx ? fc_made_by(u, plain) : MADE_PLAINLY;
 }
 
 static void
@@ -402,7 +409,8 @@ has_plain_name(unit *u, CXCursor c)
 decl *
 fc_import_decl(unit *u, CXCursor c)
 {
-    bool function = clang_getCursorKind(c) == CXCursor_FunctionDecl || clang_getCursorKind(c) == CXCursor_CXXMethod;
+    enum CXCursorKind kind = clang_getCursorKind(c);
+    bool function = kind == CXCursor_FunctionDecl || kind == CXCursor_CXXMethod || kind == CXCursor_Constructor;
     if (function) {
         CXCursor definition = clang_getCursorDefinition(c);
         c = clang_Cursor_isNull(definition) ? clang_getCanonicalCursor(c) : definition;
@@ -428,6 +436,14 @@ fc_import_decl(unit *u, CXCursor c)
     return d;
 }
 
+static bool
+has_this(CXCursor c)
+{
+    enum CXCursorKind kind = clang_getCursorKind(c);
+    return kind == CXCursor_Constructor || (kind == CXCursor_CXXMethod && !clang_CXXMethod_isStatic(c) &&
+                                            !fc_is_lambda(clang_getCursorType(clang_getCursorSemanticParent(c))));
+}
+
 void
 fc_import_parameters(decl *fn)
 {
@@ -436,7 +452,7 @@ fc_import_parameters(decl *fn)
     if (!fn->params) {
         int n = clang_Cursor_getNumArguments(c);
         fn->params = arena_new_n(fn->unit->arena, decl *, (size_t)(n > 0 ? n : 0) + 2);
-        if (clang_getCursorKind(c) == CXCursor_CXXMethod && !clang_CXXMethod_isStatic(c))
+        if (has_this(c))
             fn->params[fn->nparams++] = fc_self(fn->unit, c);
         for (int i = 0; i < n; i++)
             fn->params[fn->nparams++] = fc_import_decl(fn->unit, clang_Cursor_getArgument(c, (unsigned)i));
@@ -464,8 +480,13 @@ import_body(unit *u, decl *fn)
     CXCursor c;
     memcpy(&c, fn->cursor, sizeof(c));
     fc_import_parameters(fn);
-    u->self = clang_getCursorKind(c) == CXCursor_CXXMethod && !clang_CXXMethod_isStatic(c) ? fn->params[0] : NULL;
+    u->self = has_this(c) ? fn->params[0] : NULL;
     u->refers = fn->reference;
+    u->captures = fn->captures;
+    if (clang_getCursorKind(c) == CXCursor_Constructor) {
+        fn->body = fc_import_constructor_body(u, c);
+        return;
+    }
     cursors kids = fc_cursor_children(u, c);
     for (size_t i = 0; i < kids.n; i++) {
         if (clang_getCursorKind(kids.at[i]) == CXCursor_CompoundStmt)

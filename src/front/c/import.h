@@ -77,6 +77,7 @@ struct unit {
     unsigned depth; /* of the node being imported: stacks end somewhere */
     bool cxx;       /* it is C++ */
     decl *self;     /* `this` of the method that is being imported; NULL: it is none */
+    const struct captures *captures; /* of the lambda whose body is being imported; NULL: it is none */
     bool refers;    /* the function that is being imported returns a reference */
     cursors top;    /* of file scope, in order; in C++ with what stands in namespaces */
     list(c_error) errors;
@@ -130,6 +131,17 @@ bool fc_is_by_value(CXCursor function, CXType type);
 node *fc_follow(unit *u, node *pointer, CXCursor c); /* what it points to */
 node *fc_refer(unit *u, node *n, CXCursor c);        /* a pointer to it */
 node *fc_as_value(unit *u, node *n, CXCursor c);     /* no place any more */
+ctype *fc_reference_to(unit *u, ctype *elem);
+/* receiver: NULL, or goes first; hidden: arguments of the call that are none of the function's */
+void fc_import_arguments(unit *u, node *n, CXCursor c, CXCursor function, node *receiver, unsigned hidden);
+/* import_construct.c */
+node *fc_construct(unit *u, CXCursor c, CXCursor constructor); /* NULL: it has no value */
+node *fc_import_constructor_body(unit *u, CXCursor constructor);
+made_by fc_made_by(unit *u, CXType record);
+/* import_lambda.c: what a variable is in the lambda whose body is being imported */
+node *fc_import_lambda(unit *u, CXCursor c, const cursors *kids);
+decl *fc_captured(const unit *u, decl *d);
+bool fc_is_lambda(CXType t);
 node *fc_bind(unit *u, CXCursor value, CXType to, bool by_value);
 node *fc_literal(unit *u, node *value, ctype *type, CXCursor c); /* a variable without a name, of that value */
 decl *fc_self(unit *u, CXCursor method);

@@ -59,8 +59,8 @@ fc_is_by_value(CXCursor function, CXType type)
     return clang_getArrayElementType(pointee).kind == CXType_Invalid && is_apart(function, clang_getUnqualifiedType(pointee));
 }
 
-static ctype *
-pointer_to(unit *u, ctype *elem)
+ctype *
+fc_reference_to(unit *u, ctype *elem)
 {
     ctype *t = arena_one(u->arena, ctype);
     *t = (ctype){.kind = TYPE_POINTER, .elem = elem, .length = -1, .name = fc_format(u->arena, "%s &", elem->name)};
@@ -116,7 +116,7 @@ fc_refer(unit *u, node *n, CXCursor c)
     if (fc_lvalue_root(n))
         fc_lvalue_root(n)->address_taken = true;
     node *address = fc_node_new(u, E_ADDR, c);
-    address->type = pointer_to(u, n->type);
+    address->type = fc_reference_to(u, n->type);
     address->kid[0] = n;
     return address;
 }
@@ -152,75 +152,21 @@ argument(unit *u, CXCursor call, CXCursor function, unsigned number, unsigned hi
     return kids.n && clang_isExpression(clang_getCursorKind(kids.at[kids.n - 1])) ? kids.at[kids.n - 1] : given;
 }
 
-/* The value that a field has where nothing is said: `double x = 1;`. Null: none. */
-static CXCursor
-default_value(unit *u, CXCursor field)
+void
+fc_import_arguments(unit *u, node *n, CXCursor c, CXCursor function, node *receiver, unsigned hidden)
 {
-    cursors kids = fc_cursor_children(u, field);
-    bool array = clang_getCanonicalType(clang_getCursorType(field)).kind == CXType_ConstantArray;
-    for (size_t i = kids.n; i-- > 0 && !clang_Cursor_isBitField(field);) {
-        enum CXCursorKind kind = clang_getCursorKind(kids.at[i]);
-        if (array ? kind == CXCursor_InitListExpr : clang_isExpression(kind))
-            return kids.at[i];
-    }
-    return clang_getNullCursor();
-}
-
-static bool
-has_defaults(unit *u, CXType record)
-{
-    record = clang_getCanonicalType(record);
-    cursors all = fc_record_fields(u, record);
-    for (size_t i = 0; record.kind == CXType_Record && i < all.n; i++)
-        if (!clang_Cursor_isNull(default_value(u, all.at[i])) || has_defaults(u, clang_getCursorType(all.at[i])))
-            return true;
-    return false;
-}
-
-node *
-fc_with_defaults(unit *u, CXCursor c, node *list)
-{
-    CXType record = clang_getCanonicalType(clang_getCursorType(c));
-    if (record.kind != CXType_Record || !has_defaults(u, record))
-        return list;
-    if (list->count && list->list[0]->kind == E_DESIGNATED)
-        return fc_node_bad(u, c, ERR_EXPRESSION, "a constructor");
-    cursors all = fc_record_fields(u, record);
-    node **grown = arena_new_n(u->arena, node *, all.n + 1);
-    for (size_t i = 0; i < list->count; i++)
-        grown[i] = list->list[i];
-    list->list = grown;
-    for (size_t i = list->count; i < all.n; i++) {
-        CXCursor value = default_value(u, all.at[i]);
-        if (has_defaults(u, clang_getCursorType(all.at[i])))
-            return fc_node_bad(u, c, ERR_EXPRESSION, "a constructor");
-        if (clang_Cursor_isNull(value))
+    int count = clang_Cursor_getNumArguments(c), declared = clang_Cursor_getNumArguments(function);
+    n->list = arena_new_n(u->arena, node *, (size_t)(count > 0 ? count : 0) + 2);
+    if (receiver)
+        n->list[n->count++] = receiver;
+    for (unsigned i = 0; (int)(i + hidden) < count; i++) {
+        if ((int)i >= declared) { /* of printf and its like */
+            n->list[n->count++] = fc_import_expr(u, clang_Cursor_getArgument(c, i + hidden));
             continue;
-        node *field = fc_node_new(u, E_MEMBER, c), *of = fc_node_new(u, E_DESIGNATED, c);
-        field->text = fc_cursor_name(u, all.at[i]);
-        of->list = arena_new_n(u->arena, node *, 1);
-        of->list[of->count++] = field;
-        of->kid[0] = fc_import_initialiser(u, value);
-        list->list[list->count++] = of;
+        }
+        CXType type = clang_getCursorType(clang_Cursor_getArgument(function, i));
+        n->list[n->count++] = fc_bind(u, argument(u, c, function, i, hidden), type, fc_is_by_value(function, type));
     }
-    return list;
-}
-
-/* A struct made without a word: a copy, or what its fields say. NULL: it has no value. */
-static node *
-construct(unit *u, CXCursor c, CXCursor constructor)
-{
-    int n = clang_Cursor_getNumArguments(c);
-    bool copies = clang_CXXConstructor_isCopyConstructor(constructor) || clang_CXXConstructor_isMoveConstructor(constructor);
-    if (n > 1 || !clang_CXXMethod_isDefaulted(constructor) || (n && !copies))
-        return fc_node_bad(u, c, ERR_EXPRESSION, "a constructor");
-    if (n)
-        return fc_import_expr(u, clang_Cursor_getArgument(c, 0));
-    if (!has_defaults(u, clang_getCursorType(c)))
-        return NULL;
-    node *list = fc_node_new(u, E_INIT, c);
-    list->type = fc_import_type(u, clang_getCursorType(c));
-    return fc_with_defaults(u, c, list);
 }
 
 static node *
@@ -254,7 +200,7 @@ fc_import_cxx_call(unit *u, CXCursor c, CXCursor function, const cursors *kids)
 {
     enum CXCursorKind kind = clang_getCursorKind(function);
     if (kind == CXCursor_Constructor) {
-        node *made = construct(u, c, function);
+        node *made = fc_construct(u, c, function);
         return !made ? fc_node_bad(u, c, ERR_EXPRESSION, "a struct without values")
                : made->kind == E_INIT ? fc_literal(u, made, made->type, c)
                                       : made;
@@ -280,19 +226,8 @@ fc_import_cxx_call(unit *u, CXCursor c, CXCursor function, const cursors *kids)
     n->decl = fc_import_decl(u, function);
     list_push(u->arena, &u->pending, n->decl);
     n->type = n->decl->type;
-    int count = clang_Cursor_getNumArguments(c), declared = clang_Cursor_getNumArguments(function);
-    unsigned hidden = is_operator;
-    n->list = arena_new_n(u->arena, node *, (size_t)(count > 0 ? count : 0) + 2);
-    if (method)
-        n->list[n->count++] = receiver(u, c, kids, is_operator);
-    for (unsigned i = 0; (int)(i + hidden) < count; i++) {
-        if ((int)i >= declared) { /* of printf and its like */
-            n->list[n->count++] = fc_import_expr(u, clang_Cursor_getArgument(c, i + hidden));
-            continue;
-        }
-        CXType type = clang_getCursorType(clang_Cursor_getArgument(function, i));
-        n->list[n->count++] = fc_bind(u, argument(u, c, function, i, hidden), type, fc_is_by_value(function, type));
-    }
+    bool of_lambda = method && fc_is_lambda(clang_getCursorType(clang_getCursorSemanticParent(function)));
+    fc_import_arguments(u, n, c, function, method && !of_lambda ? receiver(u, c, kids, is_operator) : NULL, is_operator);
     return n->decl->reference ? fc_follow(u, n, c) : n;
 }
 
@@ -344,7 +279,7 @@ fc_import_cxx_initialiser(unit *u, CXCursor init, CXCursor variable)
 {
     CXCursor target = clang_getCursorReferenced(init);
     if (clang_getCursorKind(init) == CXCursor_CallExpr && clang_getCursorKind(target) == CXCursor_Constructor)
-        return construct(u, init, target);
+        return fc_construct(u, init, target);
     if (fc_is_reference(clang_getCanonicalType(clang_getCursorType(variable))))
         return fc_bind(u, init, clang_getCursorType(variable), false);
     return fc_import_initialiser(u, init);
@@ -379,7 +314,7 @@ fc_import_cxx_expr(unit *u, CXCursor c, enum CXCursorKind kind, const cursors *k
     case CXCursor_CXXThrowExpr:
         return fc_node_bad(u, c, ERR_EXPRESSION, "throw");
     case CXCursor_LambdaExpr:
-        return fc_node_bad(u, c, ERR_EXPRESSION, "a lambda");
+        return fc_import_lambda(u, c, kids);
     case CXCursor_CXXNewExpr:
     case CXCursor_CXXDeleteExpr:
         return fc_node_bad(u, c, ERR_ALLOCATION, kind == CXCursor_CXXNewExpr ? "new" : "delete");
@@ -394,6 +329,6 @@ fc_self(unit *u, CXCursor method)
     CXType record = clang_getCursorType(clang_getCursorSemanticParent(method));
     decl *d = arena_one(u->arena, decl);
     *d = (decl){.kind = DECL_PARAM, .name = "this", .unit = u, .place = fc_cursor_place(u, method)};
-    d->type = pointer_to(u, fc_import_type(u, record));
+    d->type = fc_reference_to(u, fc_import_type(u, record));
     return d;
 }

@@ -257,7 +257,7 @@ import_reference(unit *u, CXCursor c)
     if (kind != CXCursor_VarDecl && kind != CXCursor_ParmDecl && kind != CXCursor_FunctionDecl)
         return fc_node_bad(u, c, ERR_EXPRESSION, "this name");
     node *n = fc_node_new(u, E_REF, c);
-    n->decl = fc_import_decl(u, target);
+    n->decl = fc_captured(u, fc_import_decl(u, target));
     if (kind == CXCursor_FunctionDecl)
         want_body(u, n->decl);
     n->type =

@@ -79,6 +79,14 @@ init_string(sink *s, const part *to, const node *item)
     return true;
 }
 
+/* Whether a list in braces stands for a constructor's arguments, or leaves a part to a constructor. */
+static bool
+needs_constructor(const ctype *t, uint32_t items)
+{
+    const record *r = t->kind == TYPE_STRUCT ? t->rec : NULL;
+    return r && (r->made == MADE_BY_CONSTRUCTORS || (r->made == MADE_IN_PARTS && items < r->nfields));
+}
+
 /* One initialiser for `to`: a list of its own, a whole value, or (braces elided) the next items. */
 static bool
 init_from(sink *s, const part *to, items *in)
@@ -91,6 +99,10 @@ init_from(sink *s, const part *to, items *in)
     if (item->kind == E_INIT) {
         items inner = {item->list, item->count, 0};
         in->next++;
+        if (needs_constructor(to->type, item->count)) {
+            fc_fail(s->g, ERR_EXPRESSION, item->place, "a constructor");
+            return false;
+        }
         return init_part(s, to, &inner, true);
     }
     bool whole = is_single(to) ||

@@ -138,6 +138,8 @@ see(first_use *u, const node *n)
         for (size_t i = 0; i < 4; i++)
             see(u, n->kid[i]);
         see_list(u, n);
+        if (fc_lambda_body(n))
+            see_optional(u, fc_lambda_body(n));
         break;
     }
 }

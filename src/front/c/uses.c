@@ -63,6 +63,8 @@ lets_go(const node *n, const decl *d, pointer_use use, bool writing)
 {
     if (!n)
         return false;
+    if (fc_lambda_body(n) && fc_tree_mentions(fc_lambda_body(n), d))
+        return true;
     if (n->kind == E_REF)
         return n->decl == d && (use == USE_OTHER || (writing && use == USE_WRITE));
     for (uint32_t i = 0; i < 4; i++)

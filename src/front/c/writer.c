@@ -45,7 +45,7 @@ static bool
 tree_writes(const node *n, const decl *d, bool direct)
 {
     for (; n; n = n->kid[0]) {
-        if (node_writes(n, d, direct))
+        if (node_writes(n, d, direct) || (fc_lambda_body(n) && tree_writes(fc_lambda_body(n), d, false)))
             return true;
         for (size_t i = 1; i < 4; i++)
             if (tree_writes(n->kid[i], d, false))
