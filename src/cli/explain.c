@@ -4,6 +4,7 @@
 #include "cli/explain.h"
 #include "ahead/expression.h"
 #include "cli/source.h"
+#include "ir/recall.h"
 
 static const char help[] =
     "usage: rgc explain FILE KERNEL [--mode combined|split] [--device NAME] [--constant NAME]\n"
@@ -89,7 +90,18 @@ find_adjoint(ir_op *op, void *user)
     return !(op->plane & RG_ADJOINT);
 }
 
-/* plan: which loops are unwound */
+static void
+see_reversed(explanation *l, const ir_op *op)
+{
+    const ir_op *made = ir_trace_maker(op->args[0]);
+    loop_facts *f = map_get(&l->loops, place_key(made->loc));
+    if (f) {
+        f->reversed = true;
+        f->block = made->block;
+    }
+}
+
+/* plan: which loops are unwound; what is not to be seen there any more lower_lanes tells */
 static bool
 see_plan(ir_op *op, void *user)
 {
@@ -102,13 +114,8 @@ see_plan(ir_op *op, void *user)
     if (op->code == RG_OP_SNAPSHOT)
         listing_note(l->listing, op->loc, "checkpoint before this loop: a copy of %s, for the reverse sweep",
                      op->args[0]->name ? op->args[0]->name : "the array that is picked");
-    const ir_op *made = op->code == RG_OP_UNWIND ? op->args[0]->def : NULL;
-    if (made && made->code == RG_OP_RECALL)
-        made = made->args[0]->def;
-    if (made && (f = map_get(&l->loops, place_key(made->loc)))) {
-        f->reversed = true;
-        f->block = made->block;
-    }
+    if (op->code == RG_OP_UNWIND)
+        see_reversed(l, op);
     return true;
 }
 
@@ -302,6 +309,25 @@ explain_loop(explanation *l, const loop_facts *f)
         listing_note(l->listing, f->loc, "%s: not reversed, no derivative passes through it", kind);
 }
 
+/* how a group of threads runs a loop, and what keeps its iterations in order */
+static void
+told_loop(void *user, const ir_op *loop, unsigned width, pass_loop_way way, const ir_value *carried)
+{
+    explanation *l = user;
+    if (loop->code == RG_OP_UNWIND)
+        see_reversed(l, loop);
+    const char *whose = loop->code == RG_OP_UNWIND ? "in reverse, " : "";
+    str chain = {.in = mem_scratch()};
+    if (carried)
+        str_addf(&chain, ", in order: %s goes from one to the next", carried->name ? carried->name : "what is carried");
+    if (way == PASS_BY_ITSELF)
+        listing_note(l->listing, loop->loc, "%siterations of this loop itself run in vectors: nothing but sums goes from one to the next",
+                     whose);
+    else if (way == PASS_BY_ROWS)
+        listing_note(l->listing, loop->loc, "%sits rows of memory, one for each lane, are loaded and stored %u iterations at a time%s",
+                     whose, width, carried ? chain.ptr : "");
+}
+
 /* what happens where the budget is short */
 static void
 explain_budget(explanation *l, const loop_facts *f)
@@ -322,6 +348,7 @@ print_split(const ir_fn *source, const pipeline_options *combined)
     options.form = RG_VJP;
     options.seen = NULL;
     options.told_lanes = NULL;
+    options.told_loop = NULL;
     ir_module *made = pipeline_run(source, &options, &diags, &fn);
     if (made)
         printf("a reverse sweep alone, after an earlier forward launch (--mode split): possible\n");
@@ -343,6 +370,7 @@ explain(cli_ir *ir, bool split, const target *machine, const cli_words *constant
         .stage = IR_STAGE_TAPE,
         .seen = seen,
         .told_lanes = told_lanes,
+        .told_loop = told_loop,
         .user = &l,
     };
     ir_fn *fn = NULL;

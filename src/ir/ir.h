@@ -53,8 +53,8 @@
  * lanes for all of them. What else has lanes:
  *   load, store     a subscript or the value has lanes, or `successive`; masked: other lanes touch nothing, a load
  *                   gives them 0
- *   rmw             add, no result, no two lanes at one element; in warps (target.warp) any update, whose result has
- *                   lanes, 0 in those that are masked out; lanes may then meet at one element if it is atomic
+ *   rmw             add, no result; in warps (target.warp) any update, whose result has lanes, 0 in those that are masked
+ *                   out. Lanes may meet at one element if it is atomic: on CPUs until lower_rows has run
  *   extract, insert of an array with lanes, lane by lane; the subscript may have lanes, and an extract with such a
  *                   subscript also takes an array or table without lanes
  *   parallel        what it yields for reductions has lanes: the identity in those that are no threads
@@ -131,6 +131,7 @@ enum { IR_FEW = 64 };
  * closed      for: hi is the last number that it may count to and one more (less, where it counts down), and that does not wrap
  * few         for: what is left over from runs of several iterations, fewer than IR_FEW
  * in_page     tape_push, tape_pop: it stays in the cursor's page
+ * by_row      load, store, rmw: its lanes are successive elements of one thread's, or of all threads of the group
  * one_page    tape_begin: all that is pushed stays in one page, with room for the bytes given */
 #define IR_FLAGS                                                                                                       \
     const ir_op *origin;                                                                                               \
@@ -138,7 +139,7 @@ enum { IR_FEW = 64 };
     uint32_t bundle, block;                                                                                            \
     uint8_t plane, direction, beside, rmw, forward, tangents, adjoints;                                                \
     bool atomic, records, rewinds, masked, successive, in_row, own, fast, reverse, silent, again, drops, settled,      \
-        ordered, closed, few, in_page, one_page;
+        ordered, closed, few, in_page, by_row, one_page;
 typedef struct ir_flags {
     IR_FLAGS
 } ir_flags;

@@ -4,6 +4,7 @@
 #define PASS_LANES_H
 
 #include "analysis/divergence.h"
+#include "analysis/effects.h"
 #include "ir/recall.h"
 #include "opt/pass.h"
 
@@ -19,7 +20,9 @@ typedef struct lanes {
     ir_value **one;     /* by id: the value of the group's first thread, or of all (arrays too) */
     ir_value **all;     /* by id: in lanes */
     uint32_t *uses;     /* by id */
+    ir_footprints footprints;
     map frames;         /* op -> how many iterations the group ran and recorded, i64 */
+    map recorded;       /* op -> itself: what records something that is recalled (lanes_along.c) */
     map moved;          /* op -> the unwind in which it is made (lanes_partial.c) */
     const char *refused; /* why a parallel loop cannot run in lanes; NULL: it can */
 
@@ -111,8 +114,20 @@ uint32_t lanes_carried_args(lanes *l, const ir_op *op, uint32_t first, uint32_t 
 uint32_t lanes_next_values(lanes *l, const ir_op *op, uint32_t first, ir_value *mask, ir_value **params,
                            ir_value **next);
 
+/* -- lanes_along.c -------------------------------------------------------------------------------- */
+/* Finds out what lanes_is_silent says: whether nothing that a `for` records is recalled, so that no trace of it is made. */
+void lanes_find_silent(lanes *l, ir_region *body);
+bool lanes_is_silent(lanes *l, const ir_op *maker);
+/* a `for` that counts like op, which all threads run alike, a silent loop or its unwind; what is carried, and the body, are to be added */
+ir_op *lanes_counted(lanes *l, const ir_op *op);
+void lanes_along(lanes *l, const ir_op *op);
+
 /* -- lanes_cost.c --------------------------------------------------------------------------------- */
 /* How many threads a group should have: 1 where lanes do not pay. */
 unsigned lanes_choose(lanes *l, const ir_op *parallel);
+/* tells who asks (told_loop) what becomes of the loop of a group */
+void lanes_tell_loop(lanes *l, const ir_op *loop);
+/* whether each thread of a group runs the loop for itself: the compiler makes vectors of its iterations, which cost less */
+bool lanes_runs_along(lanes *l, const ir_op *loop);
 
 #endif

@@ -29,6 +29,7 @@ lanes_control_op(lanes *l, const ir_op *op, rg_op code, uint32_t nargs, ir_value
 {
     ir_op *made = lanes_op(l, code, nargs, args, op->nregions);
     made->flags = op->flags;
+    made->records &= !lanes_is_silent(l, op);
     made->attr = op->attr;
     return made;
 }
@@ -36,7 +37,7 @@ lanes_control_op(lanes *l, const ir_op *op, rg_op code, uint32_t nargs, ir_value
 void
 lanes_set_trace(lanes *l, const ir_op *op, ir_op *made)
 {
-    if (op->records && op->results[op->nresults - 1]->type.kind == IR_TRACE)
+    if (made->records && op->results[op->nresults - 1]->type.kind == IR_TRACE)
         lanes_set(l, op->results[op->nresults - 1], ir_op_result(made, l->fn, ir_trace(), NULL), NULL);
 }
 

@@ -10,10 +10,16 @@
 
 #include "analysis/effects.h"
 #include "analysis/integers.h"
+#include "analysis/rows.h"
+#include "ir/recall.h"
+
+#include <math.h>
 
 enum {
     APART = 6,       /* each lane's element of a gather, a scatter */
     ONE_BY_ONE = 8,  /* each lane of what runs serially */
+    ROW = 8,         /* of each lane one element, by rows (lower_rows.c), for a register */
+    STREAMS = 9,     /* part of a group's work from which on the number of rows matters that it reads */
     ASK = 4,         /* a branch on a mask */
     MISSED = 3,      /* a branch that one thread takes and the next does not */
     INNER_VECTOR = 4, /* threads' worth of work that the compiler's own vectors do at once */
@@ -24,7 +30,7 @@ enum {
 static const double waiting = 1.7; /* how much longer the longest of a group runs than their mean */
 
 typedef struct price {
-    double alone, group;
+    double alone, group, rows; /* rows: of the group's what accesses by rows are */
 } price;
 
 static price price_of_region(lanes *l, const ir_region *r);
@@ -69,12 +75,28 @@ price_of_scalar(lanes *l, const ir_op *op)
     return (price){alone, same ? alone : lane * n};
 }
 
+/* whether lower_rows takes it from or to memory by rows */
+static bool
+goes_by_rows(lanes *l, const ir_op *op)
+{
+    const ir_op *loop = op->parent->op;
+    loop = loop && loop->code == RG_OP_IF ? loop->parent->op : loop; /* of a plain update and an atomic one */
+    bool known = op->code != RG_OP_RMW || (op->rmw == RG_RMW_ADD && !op->nresults);
+    if (!loop || (loop->code != RG_OP_FOR && loop->code != RG_OP_UNWIND) || !known || l->target->warp)
+        return false;
+    return !ir_loop_divergence_of(&l->divergence, loop)->varies && rows_goes_along(loop, op) &&
+           rows_may_wait(&l->footprints, loop, op);
+}
+
 static price
 price_of_access(lanes *l, const ir_op *op)
 {
     bool adds = op->code == RG_OP_RMW, next = ir_is_successive_access(&l->divergence, op);
+    bool shared = ir_is_uniform_access(&l->divergence, op);
     double n = registers_of(l, op->args[0]->type), apart = APART * (double)l->width + ASK;
-    if (ir_is_uniform_access(&l->divergence, op)) {
+    if (!next && !(shared && !adds) && goes_by_rows(l, op))
+        return (price){adds ? 3 : 1.5, (adds ? ROW + 2 : ROW) * n, (adds ? ROW + 2 : ROW) * n};
+    if (shared) {
         if (!adds)
             return (price){1.5, 1.5};
         return op->nresults ? (price){3, ONE_BY_ONE * (double)l->width} : (price){3, 6 + 6 * n};
@@ -142,13 +164,14 @@ steps_along(const ir_op *op, const ir_op *loop)
 
 /* whether the compiler makes vectors of this loop in code for one thread */
 static bool
-is_vector_loop(const ir_op *op)
+is_vector_loop(lanes *l, const ir_op *op)
 {
     const ir_region *body = op->regions[0];
-    if (op->records || (op->code != RG_OP_FOR && op->code != RG_OP_UNWIND))
+    if ((op->records && !lanes_is_silent(l, op)) || (op->code != RG_OP_FOR && op->code != RG_OP_UNWIND))
         return false;
-    ir_for_ops(inner, body)
+    ir_for_ops(op_or_if, body)
     {
+        const ir_op *inner = rows_plain(op, op_or_if);
         bool memory = ir_is_access(inner);
         bool plain = ir_ops[inner->code].form != IR_OTHER || inner->code == RG_OP_CONST || inner->code == RG_OP_YIELD;
         if (!plain && !(memory && steps_along(inner, op)))
@@ -161,27 +184,99 @@ is_vector_loop(const ir_op *op)
     return true;
 }
 
+static bool
+find_widest(ir_op *op, void *user)
+{
+    unsigned *widest = user;
+    for (uint32_t i = 0; i < op->nresults && op->code != RG_OP_CONST; i++) {
+        ir_type t = op->results[i]->type;
+        bool number = t.kind <= IR_ARRAY && ir_is_float((rg_dtype)t.dtype);
+        if (number && ir_bytes((rg_dtype)t.dtype) > *widest)
+            *widest = ir_bytes((rg_dtype)t.dtype);
+    }
+    return true;
+}
+
+static unsigned
+widest_float(const ir_op *op)
+{
+    unsigned widest = 4;
+    ir_walk(op->regions[0], find_widest, &widest);
+    return widest;
+}
+
+/* Whether each thread of a group may run the loop for itself, with the compiler's vectors of iterations. */
+static bool
+may_run_along(lanes *l, const ir_op *op)
+{
+    const ir_op *maker = op->code == RG_OP_UNWIND ? ir_trace_maker(op->args[0]) : op;
+    return (op->code == RG_OP_FOR || op->code == RG_OP_UNWIND) && !ir_loop_divergence_of(&l->divergence, op)->varies &&
+           (!maker->records || lanes_is_silent(l, maker)) && !l->target->warp && is_vector_loop(l, op);
+}
+
 static price
 price_of_loop(lanes *l, const ir_op *op)
 {
     price body = price_of_region(l, op->regions[0]);
     double known = known_trips(op), n = known > 0 ? known : l->target->trips;
     bool varies = ir_loop_divergence_of(&l->divergence, op)->varies;
+    unsigned vector = l->target->vector / widest_float(op) / 2;
+    vector = vector > INNER_VECTOR ? vector : INNER_VECTOR;
     bool straight = op->code == RG_OP_FOR && known > 0 && n <= UNROLLED;
-    body.alone = is_vector_loop(op) ? body.alone / INNER_VECTOR : straight ? body.alone : body.alone + 2;
+    body.alone = is_vector_loop(l, op) ? body.alone / vector : straight ? body.alone : body.alone + 2;
     body.group = varies ? (body.group + ASK) * waiting : body.group + 2;
-    return (price){n * body.alone, n * body.group};
+    double along = may_run_along(l, op) ? l->width * n * body.alone : INFINITY;
+    if (along < n * body.group)
+        return (price){n * body.alone, along};
+    return (price){n * body.alone, n * body.group, n * body.rows};
+}
+
+bool
+lanes_runs_along(lanes *l, const ir_op *op)
+{
+    price body = price_of_region(l, op->regions[0]);
+    double known = known_trips(op), n = known > 0 ? known : l->target->trips;
+    return may_run_along(l, op) && price_of_loop(l, op).group < n * (body.group + 2);
+}
+
+static bool
+has_rows(lanes *l, const ir_op *loop)
+{
+    ir_for_ops (op_or_if, loop->regions[0]) {
+        const ir_op *op = rows_plain(loop, op_or_if);
+        if (ir_is_access(op) && !ir_is_uniform_access(&l->divergence, op) && !ir_is_successive_access(&l->divergence, op) &&
+            goes_by_rows(l, op))
+            return true;
+    }
+    return false;
+}
+
+void
+lanes_tell_loop(lanes *l, const ir_op *loop)
+{
+    if (loop->code != RG_OP_FOR && loop->code != RG_OP_UNWIND)
+        return;
+    pass_loop_way way = lanes_runs_along(l, loop) ? PASS_BY_ITSELF : has_rows(l, loop) ? PASS_BY_ROWS : PASS_TOGETHER;
+    const ir_value *carried = NULL;
+    const ir_op *end = ir_terminator(loop->regions[0]);
+    for (uint32_t k = 0; k < end->nargs && !carried; k++)
+        if (!end->args[k]->def || !end->args[k]->def->fast)
+            carried = loop->regions[0]->params[1 + k];
+    l->context->told_loop(l->context->user, loop, l->width, way, carried);
 }
 
 static price
 price_of_if(lanes *l, const ir_op *op)
 {
+    const ir_op *plain = op->parent->op ? rows_plain(op->parent->op, op) : op;
+    if (plain != op)
+        return price_of_access(l, plain);
     price a = price_of_region(l, op->regions[0]), b = price_of_region(l, op->regions[1]);
     double alone = (a.alone + b.alone) / 2;
     if (ir_is_uniform(&l->divergence, op->args[0]))
-        return (price){alone + 1, (a.group + b.group) / 2 + 1};
+        return (price){alone + 1, (a.group + b.group) / 2 + 1, (a.rows + b.rows) / 2};
     bool asked = a.group + b.group > 8;
-    return (price){alone + MISSED, a.group + b.group + op->nresults + (asked ? 2 * ASK : 0)};
+    return (price){alone + MISSED, a.group + b.group + op->nresults + (asked ? 2 * ASK : 0), a.rows + b.rows};
 }
 
 static price
@@ -226,13 +321,14 @@ share_of_bundle(const lanes *l, const ir_op *op)
 static price
 price_of_region(lanes *l, const ir_region *r)
 {
-    price sum = {0, 0};
+    price sum = {0, 0, 0};
     ir_for_ops(op, r)
     {
         price p = price_of_op(l, op);
         p.alone *= share_of_bundle(l, op);
         sum.alone += p.alone;
         sum.group += p.group;
+        sum.rows += p.rows;
     }
     return sum;
 }
@@ -248,19 +344,6 @@ threads_of_row(const ir_op *parallel)
     if (!ir_is_const(parallel->args[rank - 1], &lo) || !ir_is_const(parallel->args[2 * rank - 1], &hi))
         return UINT64_MAX;
     return (int64_t)hi > (int64_t)lo ? hi - lo : 1;
-}
-
-static bool
-find_widest(ir_op *op, void *user)
-{
-    unsigned *widest = user;
-    for (uint32_t i = 0; i < op->nresults && op->code != RG_OP_CONST; i++) {
-        ir_type t = op->results[i]->type;
-        bool number = t.kind <= IR_ARRAY && ir_is_float((rg_dtype)t.dtype);
-        if (number && ir_bytes((rg_dtype)t.dtype) > *widest)
-            *widest = ir_bytes((rg_dtype)t.dtype);
-    }
-    return true;
 }
 
 static bool
@@ -286,17 +369,17 @@ add_local_array(ir_op *op, void *user)
 }
 
 /* Two registers for each of the widest floats, so that what waits for one is passed by what works on the other; one where
- * there are very many, of which a second would only be spilled (products of 12x12 matrices took LLVM 8 s, not 1), and where local
+ * there are very many, of which a second would only be spilled (products of 12x12 matrices took LLVM 8 s, not 1), and and where local
  * arrays would leave the nearest cache. No more lanes than a row has threads. */
 static unsigned
-usual_width(const lanes *l, const ir_op *parallel)
+usual_width(const lanes *l, const ir_op *parallel, unsigned most_registers)
 {
-    unsigned widest = 4, width = 64, ops = 0;
+    unsigned widest = widest_float(parallel), width = 64, ops = 0;
     uint64_t arrays = 0;
-    ir_walk(parallel->regions[0], find_widest, &widest);
     ir_walk(parallel->regions[0], count_in_body, &ops);
     ir_walk(parallel->regions[0], add_local_array, &arrays);
-    unsigned registers = ops < MANY && arrays * 2 * (l->target->vector / widest) <= CACHE ? 2 : 1;
+    bool two = most_registers > 1 && ops < MANY && arrays * 2 * (l->target->vector / widest) <= CACHE;
+    unsigned registers = two ? 2 : 1;
     uint64_t row = threads_of_row(parallel);
     while (width > 8 && (width > registers * l->target->vector / widest || width >= 2 * row))
         width /= 2;
@@ -318,18 +401,27 @@ choose_warp(lanes *l, const ir_op *parallel)
     return width;
 }
 
+/* for so many threads in a group, if not by itself */
+static price
+price_in_width(lanes *l, const ir_op *parallel, unsigned width)
+{
+    l->width = width;
+    return width > 1 ? price_of_region(l, parallel->regions[0]) : (price){0, 0, 0};
+}
+
 unsigned
 lanes_choose(lanes *l, const ir_op *parallel)
 {
     const pass_context *c = l->context;
     if (l->target->warp)
         return choose_warp(l, parallel);
-    l->width = c->lanes ? c->lanes : usual_width(l, parallel);
     l->beside = false;
     ir_walk(parallel->regions[0], find_beside, &l->beside);
+    price p = price_in_width(l, parallel, c->lanes ? c->lanes : usual_width(l, parallel, 2));
+    if (!c->lanes && p.rows * STREAMS > p.group) /* each row is a stream from memory */
+        p = price_in_width(l, parallel, usual_width(l, parallel, 1));
     if (l->width > 1)
         lanes_check(l, parallel->regions[0]);
-    price p = l->width > 1 ? price_of_region(l, parallel->regions[0]) : (price){0, 0};
     uint64_t row = threads_of_row(parallel);
     double n = row < l->width ? (double)row : l->width;
     bool pays = c->lanes || 1.2 * p.group < n * p.alone;

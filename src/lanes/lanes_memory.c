@@ -161,15 +161,22 @@ rmw_by_rows(lanes *l, const ir_op *op)
     lanes_enter(l, was);
 }
 
+/* Additions of lanes: what may meet stays one op for lower_rows, which makes it lane by lane where it has nothing better. */
+static bool
+adds_in_lanes(lanes *l, const ir_op *op)
+{
+    bool meets = op->atomic && !ir_is_successive_access(&l->divergence, op);
+    return combines(op) && op->rmw == RG_RMW_ADD && !ir_is_uniform_access(&l->divergence, op) && !(meets && l->target->warp);
+}
+
 void
 lanes_rmw(lanes *l, const ir_op *op)
 {
     ir_value *value = op->args[1 + ir_subscripts(op)];
-    bool apart = !op->atomic || ir_is_successive_access(&l->divergence, op); /* no two lanes at one element */
     if (ir_is_uniform_access(&l->divergence, op) && combines(op)) {
         ir_value *each = lanes_or_identity(l, lanes_active(l), lanes_all(l, value), (rg_rmw)op->rmw);
         access_once(l, op, lanes_reduce(l, (rg_rmw)op->rmw, each));
-    } else if (apart && combines(op) && op->rmw == RG_RMW_ADD && !ir_is_uniform_access(&l->divergence, op)) {
+    } else if (adds_in_lanes(l, op)) {
         masked_access(l, op, lanes_all(l, value), lanes_active(l));
     } else if (l->target->warp && op->atomic && combines(op) && ir_is_often_uniform_access(&l->divergence, op)) {
         rmw_by_rows(l, op);

@@ -135,10 +135,34 @@ own_counts(lanes *l, const ir_op *op, rg_dtype d)
     return active ? lanes_select(l, active, count, lanes_const(l, d, partial ? ~(uint64_t)0 : 0)) : count;
 }
 
+/* of a loop without a trace, which all threads ran alike */
+static void
+count_again(lanes *l, const ir_op *op)
+{
+    const ir_region *old = op->regions[0];
+    ir_value **args = lanes_values(l, op->nargs), **next = lanes_values(l, op->nargs);
+    uint32_t n = lanes_carried_args(l, op, 1, 0, args);
+    ir_op *made = lanes_counted(l, op);
+    for (uint32_t k = 0; k < n; k++)
+        ir_op_arg(made, l->fn, args[k]);
+    ir_region *body = made->regions[0], *was = lanes_enter(l, body);
+    lanes_set(l, old->params[0], ir_region_param(body, old->params[0]->type, NULL), NULL);
+    ir_value **params = lanes_carried_params(l, op, body, 1);
+    unwound_body(l, op, params, NULL, next);
+    lanes_yield(l, old->nparams - 1, next);
+    lanes_enter(l, was);
+    for (uint32_t k = 0; k < op->nresults; k++)
+        lanes_set_carried(l, op->results[k], ir_op_result(made, l->fn, params[1 + k]->type, NULL));
+}
+
 void
 lanes_unwind(lanes *l, const ir_op *op)
 {
     const ir_loop_divergence *loop = ir_loop_divergence_of(&l->divergence, op);
+    if (lanes_is_silent(l, ir_trace_maker(op->args[0]))) {
+        count_again(l, op);
+        return;
+    }
     const ir_region *old = op->regions[0];
     uint32_t nbehind = loop->partial ? lanes_moved_results(l, op, NULL) : 0;
     ir_value **args = lanes_values(l, op->nargs + nbehind), **next = lanes_values(l, op->nargs + nbehind);

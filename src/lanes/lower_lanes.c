@@ -87,6 +87,8 @@ static void
 make_recall(lanes *l, const ir_op *op)
 {
     ir_value *of = op->args[0], *v = op->results[0];
+    if (of->type.kind == IR_TRACE && lanes_is_silent(l, ir_trace_maker(of)))
+        return;
     bool in_lanes = lanes_carried_type(l, v).lanes;
     ir_value *what = in_lanes ? lanes_operand(l, of) : lanes_one(l, of);
     bool seen = ir_region_inside(l->into, what->region);
@@ -151,13 +153,13 @@ lanes_make(lanes *l, const ir_op *op)
         lanes_if(l, op);
         return;
     case RG_OP_FOR:
-        lanes_for(l, op);
+        (lanes_runs_along(l, op) ? lanes_along : lanes_for)(l, op);
         return;
     case RG_OP_LOOP:
         lanes_loop(l, op);
         return;
     case RG_OP_UNWIND:
-        lanes_unwind(l, op);
+        (lanes_runs_along(l, op) ? lanes_along : lanes_unwind)(l, op);
         return;
     case RG_OP_ASSERT:
         lanes_assert(l, op);
@@ -186,6 +188,7 @@ start_lanes(lanes *l, ir_fn *fn, arena *scratch)
 {
     *l = (lanes){.fn = fn, .scratch = scratch, .target = fn->module->target, .known = fn->next_id};
     l->moved.in = l->frames.in = scratch;
+    l->footprints = ir_footprints_in(scratch);
     l->divergence = ir_divergence_of(fn, scratch);
     l->one = arena_new_n(l->scratch, ir_value *, l->known + 1);
     l->all = arena_new_n(l->scratch, ir_value *, l->known + 1);
@@ -274,11 +277,19 @@ choose_widths(lanes *l, const tasks *all, unsigned *width)
         refused[i] = l->refused;
     }
     find_shapes(l, all); /* loops that were alike may differ now */
+    lanes_find_silent(l, l->fn->body);
     for (size_t i = 0; i < all->n; i++) {
         l->refused = refused[i];
         width[i] = lanes_choose(l, all->at[i]);
     }
     agree(all, width);
+}
+
+static bool
+tell_loop(ir_op *op, void *user)
+{
+    lanes_tell_loop(user, op);
+    return true;
 }
 
 static bool
@@ -296,6 +307,8 @@ lower_kernel(ir_fn *fn, pass_context *c)
     for (size_t i = 0; i < all.n; i++)
         if (width[i] > 1) {
             l.width = width[i];
+            if (c->told_loop)
+                ir_walk(all.at[i]->regions[0], tell_loop, &l);
             make_parallel(&l, all.at[i]);
             changed = true;
         }

@@ -19,6 +19,11 @@ typedef struct ad_plan_options {
 typedef void pass_told_lanes(void *user, const ir_op *parallel, unsigned width, double alone, double group,
                              const char *refused);
 
+/* How so many threads side by side run a loop (for, unwind): each by itself, so that the compiler makes vectors of its iterations, or all
+ * together, by rows of memory or not. `carried` goes from one iteration to the next; NULL: nothing but sums. */
+typedef enum pass_loop_way { PASS_TOGETHER, PASS_BY_ROWS, PASS_BY_ITSELF } pass_loop_way;
+typedef void pass_told_loop(void *user, const ir_op *loop, unsigned width, pass_loop_way way, const ir_value *carried);
+
 /* What passes are given beside the module. Its maker owns it; passes of one module run one after the other. */
 typedef struct pass_context {
     arena *scratch;    /* what a pass needs while it runs: given back when it ends, whether it succeeds or not */
@@ -29,7 +34,8 @@ typedef struct pass_context {
     bool split;        /* its reverse sweep is to run in a launch of its own */
     unsigned lanes;    /* threads of a group on a CPU; 1: all by themselves, 0: as it pays */
     pass_told_lanes *told_lanes; /* hears what lower_lanes decides; may be NULL */
-    void *user;        /* for told_lanes */
+    pass_told_loop *told_loop;
+    void *user;        /* for both */
     mem_owner owns;    /* scratch, from init to finish */
 } pass_context;
 void pass_context_init(pass_context *c, diag_list *diags); /* reads the environment's settings */

@@ -317,6 +317,8 @@ run_stages(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, pas
         return fn;
     /* local arrays get a place in memory */
     PASS_RUN(m, lower_arrays, IR_STAGE_SLOTS, c);
+    /* lanes read rows of memory, not elements that lie apart */
+    PASS_RUN(m, lower_rows, IR_STAGE_SLOTS, c);
     /* what one machine's memory wants */
     codegen_schedule(m, reverse || calls, c);
     tell_stage(o, "arrays", m);
@@ -395,6 +397,7 @@ make_module(const ir_fn *kernel, const pipeline_options *o, bool *serial, diag_l
     k.c.split = o->form == RG_VJP || o->form == RG_JVP_VJP;
     k.c.lanes = o->lanes;
     k.c.told_lanes = o->told_lanes;
+    k.c.told_loop = o->told_loop;
     k.c.user = o->user;
     *fn = run_stages(k.m, ir_fn_clone_with_calls(k.m, kernel, kernel->name), o, serial, &k.c);
     ir_module *m = end_module(&k);

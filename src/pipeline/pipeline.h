@@ -18,6 +18,7 @@ typedef struct pipeline_options {
     const target *target;  /* the machine that it is for; NULL: this one's CPU */
     bool checked;          /* subscripts outside an array's extents are faults */
     pass_told_lanes *told_lanes; /* with `user`, for each parallel loop; may be NULL */
+    pass_told_loop *told_loop;   /* the same for loops inside */
     ad_plan_options plan;  /* the environment's RG_PLAN comes after it (HACKING.md) */
     ir_stage stage;        /* how far to go: AD, TAPE or SLOTS */
     /* Called with each stage's name when it is done; may be NULL. */

@@ -1,4 +1,5 @@
 /* Ifs and loops: regions become blocks, carried values phis. SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/rows.h"
 #include "codegen/llvm/nvidia.h"
 
 LLVMValueRef *
@@ -202,7 +203,8 @@ gen_meeting(gen *g, const ir_op *op, const choice *c)
 void
 gen_if(gen *g, const ir_op *op)
 {
-    if (gen_is_alone(g) && differ_by_atomic(op->regions[0], op->regions[1])) {
+    bool plain = g->s->decided && rows_plain(op->parent->op, op) != op;
+    if (plain || (gen_is_alone(g) && differ_by_atomic(op->regions[0], op->regions[1]))) {
         gen_region(g, op->regions[0]);
         return;
     }
@@ -314,7 +316,7 @@ counter_next(gen *g, counter *c, int64_t step)
 
 /* The test stands at the end, behind one test before the loop. */
 void
-gen_for(gen *g, const ir_op *op)
+gen_one_for(gen *g, const ir_op *op)
 {
     const ir_region *body = op->regions[0];
     uint32_t n;
@@ -358,6 +360,13 @@ gen_for(gen *g, const ir_op *op)
         gen_strips_carry(g, &strips, carried[k], init[k], next[k]);
         LLVMAddIncoming(set_phi(g, op->results, &groups[k]), (LLVMValueRef[]){init[k], next[k]}, from, 2);
     }
+}
+
+void
+gen_for(gen *g, const ir_op *op)
+{
+    if (!gen_for_versions(g, op))
+        gen_one_for(g, op);
 }
 
 /* whether op chooses, for lanes, what nobody asks for but exits of the loop: it is made where they leave */

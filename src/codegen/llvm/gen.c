@@ -137,6 +137,9 @@ gen_op(gen *g, const ir_op *op)
     case RG_OP_SLOT_ZERO:
         gen_slot_zero(g, op);
         return;
+    case RG_OP_SLOT_TURN:
+        gen_slot_turn(g, op);
+        return;
     }
     assert(!"an op that earlier passes have lowered");
 }

@@ -63,6 +63,7 @@ typedef struct scope {
     bool *again;
     private_sum *sums; /* nsums of them */
     uint32_t nsums;
+    bool decided; /* in the version of a loop in which sums are our own and threads have their elements (versions.c) */
     LLVMValueRef row; /* GPUs: of their cells; may be NULL there */
     struct gen_adds *adds; /* each thread's own: those that wait for more */
     struct gen_sums *late; /* those of the region that are put off */
@@ -441,6 +442,8 @@ void gen_temp(gen *g, const ir_op *op);
 /* control.c */
 void gen_if(gen *g, const ir_op *op);
 void gen_for(gen *g, const ir_op *op);
+void gen_one_for(gen *g, const ir_op *op); /* in one version */
+bool gen_for_versions(gen *g, const ir_op *op); /* versions.c; false: there is nothing to decide */
 void gen_loop(gen *g, const ir_op *op);
 LLVMValueRef *gen_yielded(gen *g, const ir_region *r, uint32_t n); /* operands of its yield */
 
@@ -564,6 +567,7 @@ void gen_slot_load(gen *g, const ir_op *op);
 void gen_slot_store(gen *g, const ir_op *op);
 void gen_slot_copy(gen *g, const ir_op *op);
 void gen_slot_zero(gen *g, const ir_op *op);
+void gen_slot_turn(gen *g, const ir_op *op); /* turn.c */
 void gen_assert(gen *g, const ir_op *op);
 void gen_print(gen *g, const ir_op *op);
 
@@ -580,6 +584,8 @@ void machine_free(machine_ref machine);
 bool machine_optimize(machine_ref machine, LLVMModuleRef module, machine_effort effort, bool warps, str *error);
 const char *machine_passes(machine_effort effort, bool warps, unsigned list); /* NULL: there are no more lists */
 void machine_hold_loads(LLVMModuleRef module); /* so that no pass moves masked ones (held.c) */
-void machine_spare_vectorizer(LLVMModuleRef module); /* so that it ends (uniform.c) */
+/* Before LLVM makes vectors of loops and behind that (uniform.c): so that it ends, and leaves groups of threads alone. */
+void machine_spare_vectorizer(LLVMModuleRef module);
+void machine_end_vectorizer(LLVMModuleRef module);
 
 #endif

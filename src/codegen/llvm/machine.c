@@ -123,6 +123,8 @@ machine_optimize(machine_ref machine, LLVMModuleRef module, machine_effort effor
         if (i == VECTORIZE)
             machine_spare_vectorizer(module);
         failed = LLVMRunPasses(module, list, machine, options);
+        if (i == VECTORIZE)
+            machine_end_vectorizer(module);
     }
     LLVMDisposePassBuilderOptions(options);
     /* The passes have left scalars alone in the functions that say so; copies of memory go through vectors. */

@@ -186,7 +186,7 @@ gen_private_add(gen *g, const ir_op *op)
         return NULL;
     LLVMBasicBlockRef own = gen_block(g, "own"), shared = gen_block(g, "shared"),
                       end = gen_block(g, "after");
-    LLVMBuildCondBr(g->b, sum->used, own, shared);
+    LLVMBuildCondBr(g->b, g->s->decided ? LLVMConstInt(g->i1, 1, false) : sum->used, own, shared);
     gen_at(g, own);
     add_to_cell(g, op, sum);
     LLVMBuildBr(g->b, end);

@@ -1,4 +1,7 @@
-/* Loops that LLVM would take forever to vectorise stay scalar. SPDX-License-Identifier: Apache-2.0
+/* Which loops LLVM's vectoriser leaves alone. SPDX-License-Identifier: Apache-2.0
+ *
+ * In the tasks of groups of threads vectors are those of lanes, and scalars beside them control the group. But a loop of scalar floats
+ * alone is one that a thread runs for itself (lanes/lanes_along.c), and shall become vectors of iterations.
  *
  * LLVM's loop vectoriser asks of values whether they are the same in all lanes, and asks that of their operands in
  * turn, without keeping what it has found out: of `v1 = v0 * v0; v2 = v1 * v1; ...` it asks 2^n times (LLVM 22's
@@ -139,10 +142,36 @@ asks_too_often(flow *f)
     return too_often;
 }
 
-static void
-look_at_loop(flow *f, uint32_t head, LLVMContextRef c)
+/* -- loops of groups ---------------------------------------------------------------------------------------------- */
+static const char groups[] = "rg-groups";
+
+static bool
+is_float_type(LLVMTypeRef type)
 {
-    if (!gather_loop(f, head) || !asks_too_often(f))
+    LLVMTypeKind kind = LLVMGetTypeKind(type);
+    return kind == LLVMFloatTypeKind || kind == LLVMDoubleTypeKind || kind == LLVMHalfTypeKind;
+}
+
+/* whether there are floats, and no vectors */
+static bool
+is_of_scalar_floats(const flow *f)
+{
+    bool floats = false;
+    for (size_t k = 0; k < f->body.n; k++)
+        for (LLVMValueRef i = LLVMGetFirstInstruction(f->body.at[k]->at); i; i = LLVMGetNextInstruction(i))
+            for (int n = -1; n < LLVMGetNumOperands(i); n++) {
+                LLVMTypeRef type = LLVMTypeOf(n < 0 ? i : LLVMGetOperand(i, (unsigned)n));
+                if (LLVMGetTypeKind(type) == LLVMVectorTypeKind)
+                    return false;
+                floats |= is_float_type(type);
+            }
+    return floats;
+}
+
+static void
+look_at_loop(flow *f, uint32_t head, bool of_group, LLVMContextRef c)
+{
+    if (!gather_loop(f, head) || (!asks_too_often(f) && !(of_group && !is_of_scalar_floats(f))))
         return;
     for (uint32_t e = f->blocks[head].entering; e; e = f->edges.at[e - 1].before)
         if (f->edges.at[e - 1].back)
@@ -162,17 +191,44 @@ look_at_function(arena *a, LLVMValueRef fn, LLVMContextRef c)
     }
     if (count)
         visit(f, count);
+    bool of_group = LLVMGetStringAttributeAtIndex(fn, LLVMAttributeFunctionIndex, groups, sizeof groups - 1);
     for (uint32_t k = 0; k < count; k++)
         if (f->blocks[k].head)
-            look_at_loop(f, k, c);
+            look_at_loop(f, k, of_group, c);
+}
+
+/* moves an attribute of functions: while loops become vectors, those of groups have another one */
+static void
+mark_groups(LLVMModuleRef module, bool by_name)
+{
+    LLVMContextRef c = LLVMGetModuleContext(module);
+    unsigned kind = LLVMGetEnumAttributeKindForName("noimplicitfloat", 15), n = sizeof groups - 1;
+    LLVMAttributeIndex at = LLVMAttributeFunctionIndex;
+    for (LLVMValueRef fn = LLVMGetFirstFunction(module); fn; fn = LLVMGetNextFunction(fn)) {
+        bool named = LLVMGetStringAttributeAtIndex(fn, at, groups, n);
+        if (by_name && LLVMGetEnumAttributeAtIndex(fn, at, kind)) {
+            LLVMRemoveEnumAttributeAtIndex(fn, at, kind);
+            LLVMAddAttributeAtIndex(fn, at, LLVMCreateStringAttribute(c, groups, n, "", 0));
+        } else if (!by_name && named) {
+            LLVMRemoveStringAttributeAtIndex(fn, at, groups, n);
+            LLVMAddAttributeAtIndex(fn, at, LLVMCreateEnumAttribute(c, kind, 0));
+        }
+    }
 }
 
 void
 machine_spare_vectorizer(LLVMModuleRef module)
 {
+    mark_groups(module, true);
     for (LLVMValueRef fn = LLVMGetFirstFunction(module); fn; fn = LLVMGetNextFunction(fn)) {
         arena_mark mark = arena_here(mem_scratch());
         look_at_function(mem_scratch(), fn, LLVMGetModuleContext(module));
         arena_release(mem_scratch(), mark);
     }
+}
+
+void
+machine_end_vectorizer(LLVMModuleRef module)
+{
+    mark_groups(module, false);
 }

@@ -64,6 +64,7 @@ text_hash(rg_str name)
     BIT(ordered)                                                                                                       \
     BIT(closed)                                                                                                        \
     BIT(few)                                                                                                           \
+    BIT(by_row)                                                                                                        \
     BIT(in_page)                                                                                                       \
     BIT(one_page)                                                                                                      \
     NUMBER(bundle)                                                                                                     \

@@ -511,6 +511,9 @@ verify_op(verifier *v, const ir_op *op)
         return check_element(v, op);
     case RG_OP_SLOT_COPY:
         return check_slot_copy(v, op);
+    case RG_OP_SLOT_TURN:
+        return (arg_type(op, 0).lanes && arg_type(op, 0).length == arg_type(op, 0).lanes) ||
+               verify_error(v, op, E_LANES, "a slot that is turned has as many elements as lanes");
     case RG_OP_TAPE_THIN:
         return (op->nargs > 3 && arg_type(op, op->nargs - 1).kind != IR_BUFFER) ||
                verify_error(v, op, E_OPERAND, "tape_thin takes two cursors, a number and a state's values");

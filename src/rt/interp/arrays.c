@@ -157,3 +157,19 @@ interp_slot_zero(interp_frame *f, const ir_op *op)
     memset(a->at, 0, sizeof(uint64_t) * a->length);
     return FLOW_NEXT;
 }
+
+interp_flow
+interp_slot_turn(interp_frame *f, const ir_op *op)
+{
+    interp_array *a = f->words[op->args[0]->id].array;
+    uint32_t n = op->args[0]->type.lanes;
+    if (!a)
+        return interp_fault(f, op, RT_FAULT_ASSERT, "a slot is used before it exists");
+    for (uint32_t k = 0; k < n; k++)
+        for (uint32_t l = 0; l < k; l++) {
+            uint64_t v = a->at[k * n + l];
+            a->at[k * n + l] = a->at[l * n + k];
+            a->at[l * n + k] = v;
+        }
+    return FLOW_NEXT;
+}

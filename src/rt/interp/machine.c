@@ -259,6 +259,7 @@ static interp_step *const steps[RG_OP_COUNT] = {
     [RG_OP_SLOT_STORE] = interp_slot_store,
     [RG_OP_SLOT_COPY] = interp_slot_copy,
     [RG_OP_SLOT_ZERO] = interp_slot_zero,
+    [RG_OP_SLOT_TURN] = interp_slot_turn,
 };
 
 static void

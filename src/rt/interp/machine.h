@@ -242,7 +242,8 @@ interp_step interp_load, interp_store, interp_rmw, interp_extent, interp_pick, i
 /* -- arrays.c -------------------------------------------------------------------------------------
  */
 interp_step interp_array_op, interp_table, interp_copy, interp_extract, interp_insert;
-interp_step interp_slot, interp_slot_load, interp_slot_store, interp_slot_copy, interp_slot_zero;
+interp_step interp_slot, interp_slot_load, interp_slot_store, interp_slot_copy, interp_slot_zero,
+    interp_slot_turn;
 
 /* -- control.c ------------------------------------------------------------------------------------
  */

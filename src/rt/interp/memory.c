@@ -276,19 +276,19 @@ update(interp_frame *f, const ir_op *op, unsigned lane, void **at, uint64_t *was
     return FLOW_NEXT;
 }
 
-/* No two lanes may update one element, but atomically, in warps. */
+/* No two lanes may update one element, but atomically. */
 static interp_flow
 update_lanes(interp_frame *f, const ir_op *op, unsigned lanes)
 {
     void *at[64] = {0};
-    bool apart = !op->atomic || !f->program->fn->module->target->warp;
+    bool apart = !op->atomic;
     uint64_t none[64], *was = op->nresults ? interp_lanes_set(f, op, op->results[0]) : none;
     interp_flow flow = was ? FLOW_NEXT : FLOW_FAULT;
     for (unsigned l = 0; l < lanes && flow == FLOW_NEXT; l++) {
         was[l] = 0;
         if (!interp_takes_part(f, op, l))
             continue;
-        f->machine->lane = l;
+        f->machine->lane = op->by_row ? f->machine->group : l;
         flow = update(f, op, l, &at[l], &was[l]);
         for (unsigned k = 0; apart && at[l] && k < l && flow == FLOW_NEXT; k++)
             if (at[k] == at[l])

@@ -40,8 +40,9 @@ touches_of(interp_machine *m, const void *at)
 static bool
 thread_at_work(const interp_machine *m, const ir_op *op, unsigned lane, uint64_t *thread)
 {
-    *thread = m->thread + (interp_lanes_of(op) ? lane : 0);
-    return interp_lanes_of(op) || m->group <= 1;
+    bool lanes = interp_lanes_of(op) && !op->by_row;
+    *thread = m->thread + (lanes ? lane : 0);
+    return lanes || m->group <= 1;
 }
 
 static const touch *
