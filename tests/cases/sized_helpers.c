@@ -64,7 +64,7 @@ sized_helpers(int n, int steps, double x[n], double out[n])
     double *aligned;
     if (work_make(&w, n) || posix_memalign((void **)&aligned, 64, (n > steps ? n : steps) * sizeof(double)))
         return;
-    double *last = vector(n), *other = aligned_alloc(64, sizeof(double) * n);
+    double *last = vector(n), *other = aligned_alloc(64, (sizeof(double) * n + 63) / 64 * 64);
     for (int t = 0; t < steps; t++) {
         double *k = slope(n, x);
         for (int i = 0; i < n; i++)
