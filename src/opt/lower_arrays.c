@@ -18,11 +18,14 @@
  *
  * Where a yield or an exit hands on a value in another slot, it is copied: all copies of one hand-over at once, through a
  * temporary where they form a circle. */
+#include "analysis/integers.h"
+#include "analysis/uses.h"
 #include "opt/pass.h"
 
 typedef struct lowering {
     ir_fn *fn;
     arena *scratch;
+    uint32_t *uses; /* by id */
     ir_value **slot; /* by the array value's id */
     uint32_t nids;
     vec(ir_value *) spare; /* slots for circles */
@@ -202,12 +205,48 @@ become(lowering *l, ir_op *op, rg_op code, ir_value *first)
         op->nresults = 0;
 }
 
+static bool
+is_number(const ir_value *v, int64_t n)
+{
+    range r = range_of(v);
+    return r.min == n && r.max == n;
+}
+
+/* A loop sets each element before anything else looks at the new array. */
+static bool
+is_filled(const lowering *l, const ir_op *made)
+{
+    const ir_value *v = made->results[0];
+    const ir_op *loop = made->next;
+    while (loop && !ir_uses_by(loop, v))
+        loop = loop->next;
+    if (l->uses[v->id] != 1 || !loop || loop->code != RG_OP_FOR || loop->attr.step != 1 || !is_number(loop->args[0], 0) ||
+        !is_number(loop->args[1], v->type.length))
+        return false;
+    uint32_t k = 2;
+    while (k < loop->nargs && loop->args[k] != v)
+        k++;
+    if (k == loop->nargs)
+        return false;
+    const ir_region *body = loop->regions[0];
+    const ir_op *first = body->first;
+    while (first && !ir_uses_by(first, body->params[k - 1]))
+        first = first->next;
+    return l->uses[body->params[k - 1]->id] == 1 && first && first->code == RG_OP_INSERT && !first->masked &&
+           ir_without_widening(first->args[1]) == body->params[0];
+}
+
 static void
 lower_made(lowering *l, ir_op *op)
 {
     ir_value *v = op->results[0];
     ir_value *slot = new_slot(l, op->parent, v->type, v->name, op->loc);
+    bool filled = op->code == RG_OP_ARRAY && is_filled(l, op);
     set_slot(l, v, slot);
+    if (filled) {
+        ir_remove(op);
+        return;
+    }
     if (op->code == RG_OP_ARRAY) {
         become(l, op, RG_OP_SLOT_ZERO, slot);
         return;
@@ -458,6 +497,7 @@ lower_arrays(ir_module *m, pass_context *c)
             continue;
         lowering l = {.fn = fn, .nids = fn->next_id, .scratch = c->scratch, .spare.in = c->scratch};
         l.slot = arena_alloc(c->scratch, sizeof(*l.slot) * l.nids);
+        l.uses = ir_count_uses(c->scratch, fn);
         lower_region(&l, fn->body);
         changed = true;
     }

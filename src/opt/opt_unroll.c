@@ -11,9 +11,10 @@
  * local array, the subscript is known (opt_elements). From four iterations on a loop is better left
  * to become vectors of neighbouring elements, but in warps, which have none: there a known subscript of
  * what all threads share makes a sum over threads of its adjoint (opt_hoist); loops inside may be there if their
- * lengths are then known. Loops around parallel loops, and those that hold a
- * loop whose length is not known, stay. So do functions: what a kernel computes with their
- * derivatives is rounded alike at every stage. */
+ * lengths are then known. More operations may come of a loop in warps that stands in one which stays: what
+ * its reverse sweep needs is then computed again in each iteration, while elsewhere a thread would keep it
+ * from its forward sweep. Loops around parallel loops, and those that hold a loop whose length is not known,
+ * stay. So do functions: what a kernel computes with their derivatives is rounded alike at every stage. */
 #include "analysis/integers.h"
 #include "opt/edit.h"
 #include "opt/pass.h"
@@ -55,18 +56,39 @@ is_of_index(const ir_value *v, const ir_value *index, unsigned depth)
     return true;
 }
 
+/* Of the loop around an inner one: how often that runs in one iteration; 0: that is not known. */
+static uint32_t
+iterations_inside(const target *machine, const ir_op *op, const ir_value *index)
+{
+    bool surely;
+    if (!machine->unroll_inside || op->code != RG_OP_FOR)
+        return 0;
+    uint64_t count = ir_fixed_iterations(op, &surely);
+    if (count && surely)
+        return count <= machine->unroll ? (uint32_t)count : 0;
+    bool known_then = index && is_of_index(op->args[0], index, BOUND_DEPTH) && is_of_index(op->args[1], index, BOUND_DEPTH);
+    return known_then ? machine->unroll_inside : 0;
+}
+
+/* Where code has to be short, a function counts for its own. */
+static uint32_t
+size_of(const target *machine, const ir_op *op)
+{
+    if (op->code == RG_OP_CONST || is_subscript(op))
+        return 0;
+    return machine->code && (ir_ops[op->code].flags & IR_FUNCTION) ? (uint32_t)machine->function : 1;
+}
+
 /* Loops inside whose bounds become known have their turn when the loop around is no more. */
 static void
-measure_region(measure *m, const ir_region *r, const ir_value *index, uint32_t inside_times, uint32_t times)
+measure_region(measure *m, const ir_region *r, const ir_value *index, const target *machine, uint32_t times)
 {
     for (const ir_op *op = r->first; op; op = op->next) {
-        bool inside = inside_times && op->code == RG_OP_FOR &&
-                      !(ir_is_const(op->args[0], &(uint64_t){0}) && ir_is_const(op->args[1], &(uint64_t){0})) &&
-                      is_of_index(op->args[0], index, BOUND_DEPTH) && is_of_index(op->args[1], index, BOUND_DEPTH);
-        m->ops += op->code != RG_OP_CONST && !is_subscript(op) ? times : 0;
-        m->loops |= op->nregions && op->code != RG_OP_IF && !inside;
+        uint32_t inside = op->nregions && op->code != RG_OP_IF ? iterations_inside(machine, op, index) : 1;
+        m->ops += times * size_of(machine, op);
+        m->loops |= !inside || times * inside > MOST_GROWTH;
         for (uint32_t k = 0; k < op->nregions && !m->loops; k++)
-            measure_region(m, op->regions[k], index, inside_times, inside ? times * inside_times : times);
+            measure_region(m, op->regions[k], index, machine, times * inside);
     }
 }
 
@@ -93,6 +115,23 @@ names_elements(const ir_op *loop)
     return q.found;
 }
 
+/* A loop whose length is known and short may go later, or stay for its size: it does not count as one that stays. */
+static bool
+is_in_loop(const target *machine, const ir_op *loop)
+{
+    const ir_op *around = loop->parent->op;
+    while (around && (around->code == RG_OP_IF || iterations_inside(machine, around, NULL)))
+        around = around->parent->op;
+    return around && ir_is_loop(around);
+}
+
+/* Operations that may come of it. */
+static uint32_t
+growth_allowed(const target *machine, const ir_op *loop)
+{
+    return machine->code && names_elements(loop) && is_in_loop(machine, loop) ? machine->code : machine->unroll_ops;
+}
+
 /* How often it runs, if that is known and few; 0: it stays. */
 static uint32_t
 iterations_to_unroll(const unrolling *u, const ir_op *op, bool *surely)
@@ -104,9 +143,9 @@ iterations_to_unroll(const unrolling *u, const ir_op *op, bool *surely)
     const target *machine = u->edit.fn->module->target;
     if (count < 1 || count > (machine->unroll < FEW_ELEMENTS && names_elements(op) ? FEW_ELEMENTS : machine->unroll))
         return 0;
-    measure_region(&m, op->regions[0], op->regions[0]->params[0], machine->unroll_inside, 1);
+    measure_region(&m, op->regions[0], op->regions[0]->params[0], machine, 1);
     uint32_t all = m.ops * (uint32_t)count;
-    return m.loops || all > machine->unroll_ops || u->grown + all > MOST_GROWTH ? 0 : (uint32_t)count;
+    return m.loops || all > growth_allowed(machine, op) || u->grown + all > MOST_GROWTH ? 0 : (uint32_t)count;
 }
 
 /* iteration i's index, before `at` */

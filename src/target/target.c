@@ -51,7 +51,7 @@ const target target_nvidia = {
     .frame = 12, .byte = 12, .recording = 2, .load = 16, .pairs = true,
     .function = 24, .trips = 16,
     .unasked = 40, .unasked_root = 8, .unasked_access = 2,
-    .unroll = 8, .unroll_ops = 250, .unroll_inside = 4, .unroll_rounds = 3,
+    .unroll = 64, .unroll_ops = 250, .unroll_inside = 4, .unroll_rounds = 3,
     .slow_alone = true, .adds_freely = true,
 };
 

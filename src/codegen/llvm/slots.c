@@ -2,7 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "codegen/llvm/nvidia.h"
 
-enum { ALIGNED_TO = 64 /* at most */, CHOSEN_MAX = 8, COPY_IS_VOLATILE = 3 /* operand of LLVM's memcpy */ };
+/* bytes: of a slot's alignment at most; of the largest store of a GPU's thread; that LLVM sets to 0 in a loop there */
+enum { ALIGNED_TO = 64, PIECE = 16, SET_IN_LOOP = 128 };
+enum { CHOSEN_MAX = 8, COPY_IS_VOLATILE = 3 /* operand of LLVM's memcpy */ };
 
 /* an element in all of its lanes; bools in lanes are bytes here */
 static LLVMTypeRef
@@ -90,7 +92,7 @@ gen_slot(gen *g, const ir_op *op)
         g->s->stack_used += bytes;
         at = gen_alloca(g, slot_type(g, slot), NULL, "slot");
         unsigned align = bytes >= 32 ? 32 : 16;
-        LLVMSetAlignment(at, slot->type.lanes ? alignment(g, slot) : align);
+        LLVMSetAlignment(at, !slot->type.lanes ? align : gen_for_nvidia(g) && bytes >= PIECE ? PIECE : alignment(g, slot));
     }
     gen_set(g, slot, at);
 }
@@ -245,9 +247,35 @@ gen_slot_copy(gen *g, const ir_op *op)
         LLVMSetOperand(copy, COPY_IS_VOLATILE, LLVMConstInt(g->i1, 1, false));
 }
 
+/* What LLVM would do byte by byte. */
+static void
+zero_in_pieces(gen *g, LLVMValueRef at, int64_t bytes)
+{
+    LLVMTypeRef piece = LLVMVectorType(g->i32, PIECE / 4);
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b), body = gen_block(g, "zero"), after = gen_block(g, "zeroed");
+    LLVMBuildBr(g->b, body);
+    LLVMPositionBuilderAtEnd(g->b, body);
+    LLVMValueRef offset = LLVMBuildPhi(g->b, g->i64, "");
+    LLVMValueRef store = LLVMBuildStore(g->b, LLVMConstNull(piece), LLVMBuildInBoundsGEP2(g->b, g->i8, at, &offset, 1, ""));
+    LLVMSetAlignment(store, PIECE);
+    LLVMValueRef next = LLVMBuildAdd(g->b, offset, gen_i64(g, PIECE), "");
+    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntULT, next, gen_i64(g, bytes), ""), body, after);
+    LLVMAddIncoming(offset, (LLVMValueRef[]){gen_i64(g, 0), next}, (LLVMBasicBlockRef[]){before, body}, 2);
+    LLVMPositionBuilderAtEnd(g->b, after);
+}
+
 void
 gen_slot_zero(gen *g, const ir_op *op)
 {
+    int64_t bytes = slot_bytes(g, op->args[0]), pieces = bytes / PIECE * PIECE;
+    if (gen_for_nvidia(g) && bytes >= SET_IN_LOOP) {
+        LLVMValueRef rest = gen_i64(g, pieces);
+        zero_in_pieces(g, gen_get(g, op->args[0]), pieces);
+        if (bytes > pieces)
+            LLVMBuildMemSet(g->b, LLVMBuildInBoundsGEP2(g->b, g->i8, gen_get(g, op->args[0]), &rest, 1, ""), LLVMConstNull(g->i8),
+                            gen_i64(g, bytes - pieces), alignment(g, op->args[0]));
+        return;
+    }
     LLVMBuildMemSet(g->b, gen_get(g, op->args[0]), LLVMConstNull(g->i8),
                     gen_i64(g, slot_bytes(g, op->args[0])), alignment(g, op->args[0]));
 }

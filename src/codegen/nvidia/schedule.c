@@ -4,6 +4,8 @@
 void
 nvidia_schedule(ir_module *m, bool reverses, pass_context *c)
 {
+    /* local arrays with known subscripts are in registers */
+    PASS_RUN(m, opt_unroll_slots, IR_STAGE_SLOTS, c);
     /* sums of lanes are formed faster where several are, and loads waited for */
     PASS_RUN(m, opt_unroll_counted, IR_STAGE_SLOTS, c);
     if (reverses) {
