@@ -9,6 +9,8 @@ nvidia_schedule(ir_module *m, bool reverses, pass_context *c)
     /* sums of lanes are formed faster where several are, and loads waited for */
     PASS_RUN(m, opt_unroll_counted, IR_STAGE_SLOTS, c);
     if (reverses) {
+        /* memory adds more slowly than it reads and writes */
+        PASS_RUN(m, opt_plain_adds, IR_STAGE_SLOTS, c);
         /* memory is slow to write while it is being read */
         PASS_RUN(m, opt_late_zeros, IR_STAGE_SLOTS, c);
         /* seeds are there when the forward sweep ends */
