@@ -59,7 +59,7 @@ make_text(const build_gpu *b, ll_gpu_info *infos, str *out, diag_list *diags)
     str text = {.in = mem_scratch()};
     TRY(b->apart ? process_emit_ptx_entries(b->fns, b->names, b->n, &options, b->kernel->name, &text, infos, diags)
                  : ll_emit_ptx_entries(b->fns, b->names, b->n, &options, &text, infos, diags));
-    str_addf(out, "// kernel %s; blocks of at most %u threads\n", b->kernel->name, ll_ptx_block());
+    str_addf(out, "// kernel %s; blocks of at most %u threads\n", b->kernel->name, ll_ptx_block(b->fns, b->n));
     add_parameters(out, b->kernel);
     add_entries(out, b, infos);
     add_places(out, &infos[0]);

@@ -52,10 +52,10 @@ bool ll_has_target(const ll_options *options, diag_list *diags);
 /* Whether the entry of PTX takes rt_arg args[] by value: they are the kernel's second parameter, else their address is. */
 bool ll_ptx_by_value(const ir_fn *fn);
 uint32_t ll_ptx_arguments(const ir_fn *fn); /* how many rt_arg that are, at least one */
-/* Of a thread; asked: RG_GPU_REGISTERS, 0: as usual. */
-uint32_t ll_ptx_registers(uint32_t asked);
-/* Threads of a block that fits a multiprocessor whatever the kernel; some kernels' may have more. */
-unsigned ll_ptx_block(void);
+/* Of a thread; asked: RG_GPU_REGISTERS, 0: what suits the kernel. */
+uint32_t ll_ptx_registers(const ir_fn *fn, uint32_t asked);
+/* Threads of a block that fits a multiprocessor with any of the entries. */
+unsigned ll_ptx_block(const ir_fn *const *fns, uint32_t n);
 /* The same with several entries. infos[i] is the ith one's; the places of all are those of infos[0]. */
 RG_MUST_CHECK rg_status ll_emit_ptx_entries(const ir_fn *const *fns, const char *const *names, uint32_t n,
                                             const ll_options *options, str *ptx, ll_gpu_info *infos, diag_list *diags);

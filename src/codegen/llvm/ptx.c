@@ -111,7 +111,7 @@ make_entry(unit *u, const ir_fn *fn, LLVMValueRef entry)
     LLVMSetFunctionCallConv(entry, KERNEL_CONVENTION);
     snprintf(number, sizeof number, "%d,1,1", RT_GPU_BLOCK);
     add_string_attribute(u, entry, LLVMAttributeFunctionIndex, "nvvm.maxntid", number);
-    snprintf(number, sizeof number, "%u", ll_ptx_registers(u->g.settings.gpu_registers));
+    snprintf(number, sizeof number, "%u", ll_ptx_registers(fn, u->g.settings.gpu_registers));
     add_string_attribute(u, entry, LLVMAttributeFunctionIndex, "nvvm.maxnreg", number);
     if (ll_ptx_by_value(fn)) {
         LLVMTypeRef all = LLVMArrayType2(u->g.arg_type, ll_ptx_arguments(fn));
