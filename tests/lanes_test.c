@@ -3,7 +3,9 @@
  *   lanes_test FOLDER...       every .rg file in it; see ircase.h
  *
  * What is not lowered yet is lowered first. Each case is compiled for this machine and for others: those that this
- * machine can stand in for run it, the others' code is made and not run. Cases of warps are for GPUs. */
+ * machine can stand in for run it, the others' code is made and not run. Cases of warps are for GPUs.
+ *
+ *   ; code N TEXT              LLVM's IR, before its passes, holds TEXT N times */
 #include "ircase.h"
 
 #include "diff/ad.h"
@@ -74,13 +76,44 @@ make_object(ircase *c, const machine *t)
     return good;
 }
 
+static unsigned
+occurrences(str text, const char *of, size_t len)
+{
+    unsigned n = 0;
+    for (const char *at = text.ptr; at + len <= text.ptr + text.len; at++)
+        n += memcmp(at, of, len) == 0;
+    return n;
+}
+
+static bool
+has_code(ircase *c)
+{
+    const char *want;
+    size_t at = 0, len;
+    bool good = true;
+    while ((want = ircase_line(c, "code", &at, &len))) {
+        char *text;
+        unsigned long wanted = strtoul(want, &text, 10), found;
+        str code = {0};
+        if (ll_print(c->fn, &machines[0].options, LL_STAGE_RAW, &code, &c->diags) != RG_OK)
+            return false;
+        text++; /* the blank */
+        found = occurrences(code, text, len - (size_t)(text - want));
+        str_free(&code);
+        if (found != wanted)
+            fprintf(stderr, "%s: the code holds %lu times: %.*s\n", c->path, found, (int)len, want);
+        good &= found == wanted;
+    }
+    return good;
+}
+
 static int
 run_case(const char *path)
 {
     ircase c;
     bool good = ircase_open(&c, path);
     if (good && !expects_fault(&c) && !c.module->target->warp) {
-        good = lower(&c);
+        good = lower(&c) && has_code(&c);
         for (size_t i = 0; good && i < countof(machines); i++)
             good = machines[i].runs ? run(&c, &machines[i], 1) && (machines[i].options.alone || run(&c, &machines[i], 2))
                                    : make_object(&c, &machines[i]);

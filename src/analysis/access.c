@@ -12,16 +12,50 @@ buffer_rank_of(const ir_op *access)
     return access->args[0]->type.kind == IR_BUFFER ? access->args[0]->type.rank : 0;
 }
 
+/* whether they are of one array, and of one direction of one plane of it */
+static bool
+of_one_plane(const ir_op *a, const ir_op *b)
+{
+    return a->args[0] == b->args[0] && a->plane == b->plane && a->direction == b->direction && a->beside == b->beside &&
+           a->successive == b->successive;
+}
+
 bool
 access_same(const ir_op *a, const ir_op *b)
 {
-    if (a->plane != b->plane || a->direction != b->direction || a->beside != b->beside || a->args[0] != b->args[0] ||
-        a->masked != b->masked || a->successive != b->successive)
+    if (!of_one_plane(a, b) || a->masked != b->masked)
         return false;
     for (uint32_t k = 1; k <= buffer_rank_of(a); k++)
         if (!ir_same_value(a->args[k], b->args[k]))
             return false;
     return !a->masked || ir_same_value(a->args[a->nargs - 1], b->args[b->nargs - 1]);
+}
+
+/* the difference of the subscripts' polynomials, where nothing has to hold for them that intervals do not show */
+static bool
+distance_along_row(const ir_value *from, const ir_value *to, int64_t *distance)
+{
+    integers in = integers_begin();
+    poly x = poly_of_subscript(&in, from), y = poly_of_subscript(&in, to), d = poly_add(&y, &x, -1);
+    bool known = poly_is_const(&d, distance);
+    for (size_t i = 0; i < in.claims.n && known; i++) {
+        const poly_claim *c = &in.claims.at[i];
+        known = c->p.known && range_within(poly_range(&c->p), range_of_type(c->dtype));
+    }
+    integers_end(&in);
+    return known;
+}
+
+bool
+access_in_one_row(const ir_op *a, const ir_op *b, int64_t *distance)
+{
+    uint32_t rank = buffer_rank_of(a);
+    if (!rank || !of_one_plane(a, b))
+        return false;
+    for (uint32_t k = 1; k < rank; k++)
+        if (!ir_same_value(a->args[k], b->args[k]))
+            return false;
+    return distance_along_row(a->args[rank], b->args[rank], distance);
 }
 
 /* Whether one thread's subscripts k differ. */

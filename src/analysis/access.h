@@ -10,6 +10,8 @@
 
 /* Whether both accesses name the same elements, in the same lanes. */
 bool access_same(const ir_op *a, const ir_op *b);
+/* Whether both are accesses of one array, and b's last subscript is a's and a constant, which *distance gets, the others the same. */
+bool access_in_one_row(const ir_op *a, const ir_op *b, int64_t *distance);
 /* Whether an access may stand on the other side of op: nothing that op does to the access's elements conflicts with it, and op
  * ends no thread, so that the access takes place, and its subscripts are good, on either side. */
 bool access_passes(ir_footprints *f, const ir_op *access, const ir_op *op);

@@ -67,6 +67,7 @@ typedef struct scope {
     LLVMValueRef row; /* GPUs: of their cells; may be NULL there */
     struct gen_adds *adds; /* each thread's own: those that wait for more */
     struct gen_sums *late; /* those of the region that are put off */
+    struct gen_window *windows; /* those that wait for their last addition */
     bool *formed_late;     /* by id: sums of lanes that are formed with others */
     LLVMValueRef lane_bits[5], lane_bit; /* of the lane's number, the highest first; 1 << the number */
     int64_t scratch_used;
@@ -207,6 +208,16 @@ void gen_store_lanes(gen *g, const ir_op *op);
 /* lanes_rmw.c */
 void gen_rmw_lanes(gen *g, const ir_op *op);
 void gen_add_reach(gen *g, const gen_reach *r, LLVMValueRef value);
+
+/* windows.c: additions to overlapping neighbours are one */
+typedef struct gen_part {
+    const ir_op *op;          /* to elements of this addition, */
+    LLVMValueRef value, mask;
+    unsigned lanes, skip;     /* so many from this one on; lanes 0: just what op does */
+} gen_part;
+/* What is to be added where op stands: returns the number of parts; 0: another op does it with its own. */
+uint32_t gen_parts_of(gen *g, const ir_op *op, gen_part part[2]);
+void gen_narrow(gen *g, gen_reach *r, LLVMTypeRef type, const gen_part *part); /* op's elements to those of the part */
 
 /* simt.c: threads of a warp */
 typedef struct gen_some {
@@ -476,8 +487,8 @@ LLVMValueRef gen_private_row(gen *g, LLVMValueRef cells); /* RT_PRIVATE_ROW */
 void gen_private_end(gen *g, const private_sum *sums, uint32_t n);
 void gen_private_enter(gen *g, LLVMValueRef memory, LLVMValueRef row);
 /* An addition to such a plane: adds to the cell where cells are used and leaves the builder where
- * they are not; returns the block behind both. NULL: not such a plane. */
-LLVMBasicBlockRef gen_private_add(gen *g, const ir_op *op);
+ * they are not; returns the block behind both. NULL: not such a plane. part: with lanes, what is added; else NULL */
+LLVMBasicBlockRef gen_private_add(gen *g, const ir_op *op, const gen_part *part);
 
 /* poll.c: whether the launch is to end */
 int64_t gen_work(const ir_region *r); /* about its operations */

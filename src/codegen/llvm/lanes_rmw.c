@@ -58,6 +58,22 @@ add_shared(gen *g, const ir_op *op, const gen_reach *r, LLVMValueRef value)
     gen_at(g, after);
 }
 
+static void
+add_one_part(gen *g, const gen_part *part)
+{
+    const ir_op *op = part->op;
+    LLVMBasicBlockRef end = gen_private_add(g, op, part);
+    gen_reach r = gen_elements_of(g, op, true);
+    if (!r.nothing) {
+        gen_narrow(g, &r, gen_memory_type(g, r.dtype), part);
+        add_shared(g, op, &r, part->value);
+    }
+    if (end) {
+        LLVMBuildBr(g->b, end);
+        gen_at(g, end);
+    }
+}
+
 void
 gen_rmw_lanes(gen *g, const ir_op *op)
 {
@@ -65,12 +81,8 @@ gen_rmw_lanes(gen *g, const ir_op *op)
         gen_rmw_own(g, op);
         return;
     }
-    LLVMBasicBlockRef end = gen_private_add(g, op);
-    gen_reach r = gen_elements_of(g, op, true);
-    if (!r.nothing)
-        add_shared(g, op, &r, gen_get_in_lanes(g, gen_value_of(op), r.lanes));
-    if (end) {
-        LLVMBuildBr(g->b, end);
-        gen_at(g, end);
-    }
+    gen_part part[2];
+    uint32_t n = gen_parts_of(g, op, part);
+    for (uint32_t i = 0; i < n; i++)
+        add_one_part(g, &part[i]);
 }

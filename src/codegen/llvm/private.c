@@ -138,7 +138,7 @@ gen_private_enter(gen *g, LLVMValueRef memory, LLVMValueRef row)
 }
 
 static void
-add_to_cell(gen *g, const ir_op *op, const private_sum *sum)
+add_to_cell(gen *g, const ir_op *op, const gen_part *part, const private_sum *sum)
 {
     const ir_value *buffer = op->args[0];
     LLVMValueRef cell = sum->cells;
@@ -147,11 +147,11 @@ add_to_cell(gen *g, const ir_op *op, const private_sum *sum)
         skip = LLVMBuildNSWMul(g->b, skip, gen_i64(g, op->direction), "");
         cell = LLVMBuildInBoundsGEP2(g->b, g->f64, cell, &skip, 1, "");
     }
-    if (gen_lanes_of(op)) {
+    if (part) {
         gen_reach r = {.dtype = RG_F64, .own = true};
         gen_reach_from(g, op, &r, g->f64, cell, true);
-        LLVMValueRef value = gen_get_in_lanes(g, gen_value_of(op), r.lanes);
-        gen_add_reach(g, &r, gen_cast(g, (rg_dtype)buffer->type.dtype, RG_F64, value));
+        gen_narrow(g, &r, g->f64, part);
+        gen_add_reach(g, &r, gen_cast(g, (rg_dtype)buffer->type.dtype, RG_F64, part->value));
         return;
     }
     LLVMValueRef number = gen_number_in_copy(g, op);
@@ -179,7 +179,7 @@ gen_is_private(const gen *g, const ir_op *op)
 }
 
 LLVMBasicBlockRef
-gen_private_add(gen *g, const ir_op *op)
+gen_private_add(gen *g, const ir_op *op, const gen_part *part)
 {
     const private_sum *sum = gen_private_sum(g, op);
     if (!sum)
@@ -188,7 +188,7 @@ gen_private_add(gen *g, const ir_op *op)
                       end = gen_block(g, "after");
     LLVMBuildCondBr(g->b, g->s->decided ? LLVMConstInt(g->i1, 1, false) : sum->used, own, shared);
     gen_at(g, own);
-    add_to_cell(g, op, sum);
+    add_to_cell(g, op, part, sum);
     LLVMBuildBr(g->b, end);
     gen_at(g, shared);
     return end;

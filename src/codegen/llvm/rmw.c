@@ -215,7 +215,7 @@ gen_rmw(gen *g, const ir_op *op)
         gen_rmw_same(g, op);
         return;
     }
-    LLVMBasicBlockRef end = gen_private_add(g, op);
+    LLVMBasicBlockRef end = gen_private_add(g, op, NULL);
     gen_place at = gen_element(g, op, true);
     if (at.nothing) {
         if (result)
