@@ -69,8 +69,8 @@ rows_plain(const ir_op *loop, const ir_op *op)
 {
     if (op->code != RG_OP_IF || op->parent != loop->regions[0] || ir_region_inside(op->args[0]->region, loop->regions[0]))
         return op;
-    const ir_op *plain = update_of(op->regions[0]);
-    return plain && !plain->atomic ? plain : op;
+    const ir_op *plain = update_of(op->regions[0]), *atomic = update_of(op->regions[1]);
+    return plain && atomic && !plain->atomic && atomic->atomic && access_same(plain, atomic) ? plain : op;
 }
 
 bool

@@ -369,7 +369,7 @@ add_local_array(ir_op *op, void *user)
 }
 
 /* Two registers for each of the widest floats, so that what waits for one is passed by what works on the other; one where
- * there are very many, of which a second would only be spilled (products of 12x12 matrices took LLVM 8 s, not 1), and and where local
+ * there are very many, of which a second would only be spilled (products of 12x12 matrices took LLVM 8 s, not 1), and where local
  * arrays would leave the nearest cache. No more lanes than a row has threads. */
 static unsigned
 usual_width(const lanes *l, const ir_op *parallel, unsigned most_registers)

@@ -64,7 +64,9 @@ may_wait(rows *r, const tile *t)
         return false;
     ir_for_ops(op, r->loop->regions[0])
     {
-        if (ir_is_access(op) && access_same(t->access, op) && (!has_tile(r, op) || !rows_may_wait(&r->l.footprints, r->loop, op)))
+        const ir_op *access = rows_plain(r->loop, op); /* in an if here: one that has no tile */
+        if (ir_is_access(access) && access_same(t->access, access) &&
+            (access != op || !has_tile(r, op) || !rows_may_wait(&r->l.footprints, r->loop, op)))
             return false;
     }
     return true;

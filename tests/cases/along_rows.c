@@ -152,3 +152,24 @@ row_waves(int n, int m, const double x[n][m], double y[n], double z[m])
         y[i] = s * s;
     }
 }
+
+// A condition that all iterations share, with an addition in one arm of its reverse and a loop in the other.
+// kernel: row_either
+// args: n=18 m=5 first=0 x[18][5]=0.4,0.1,-0.3,0.6 z[18][5]=0.2,0.7,-0.1 y[18]=0
+void
+row_either(int n, int m, int first, const double x[n][m], const double z[n][m], double y[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        double s = 0.0, t = 0.0;
+        for (int k = 0; k < m; k++) {
+            if (first)
+                s += x[i][k];
+            else
+                for (int j = 0; j < m; j++)
+                    s += z[i][j];
+            t += x[i][k];
+        }
+        y[i] = sin(s) * t;
+    }
+}
