@@ -753,6 +753,17 @@ ir_fixed_iterations(const ir_op *loop, bool *surely)
     return step > 0 ? steps_between(0, distance, step) : steps_between(distance, 0, -(wide)step);
 }
 
+bool
+ir_runs_at_once(const ir_op *loop)
+{
+    if (loop->code == RG_OP_LOOP)
+        return true;
+    if (loop->code != RG_OP_FOR)
+        return false;
+    range lo = range_of(loop->args[0]), hi = range_of(loop->args[1]);
+    return loop->attr.step > 0 ? lo.max < hi.min : lo.min > hi.max;
+}
+
 poly
 poly_of_extent(integers *in, const ir_value *buffer, uint32_t axis)
 {

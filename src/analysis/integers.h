@@ -115,6 +115,8 @@ range poly_factor_range(const poly_factor *f);
 range poly_range(const poly *p);
 /* Whether p >= 0 always (1), never (-1), or nobody knows (0). */
 int poly_sign(const poly *p);
+/* whether a for or loop runs at least once */
+bool ir_runs_at_once(const ir_op *loop);
 /* How often a for or loop runs at most: where that follows from intervals, or from an exit that counts; else UINT64_MAX. */
 uint64_t ir_most_iterations(const ir_op *loop);
 

@@ -84,6 +84,13 @@ edit_operands(const edit *e, ir_op *op)
         op->args[k] = edit_now(e, op->args[k]);
 }
 
+void
+edit_region(edit *e, ir_region *r)
+{
+    grow_edit_map(e, e->fn->next_id);
+    ir_replace_in(r, e->map);
+}
+
 bool
 edit_is_recalled(const edit *e, const ir_value *v)
 {

@@ -30,6 +30,8 @@ void edit_replace(edit *e, ir_value *from, ir_value *to);
 ir_value *edit_now(const edit *e, ir_value *v);
 void edit_operands(const edit *e, ir_op *op);
 bool edit_is_recalled(const edit *e, const ir_value *v);
+/* brings the operands of all that r holds up to date */
+void edit_region(edit *e, ir_region *r);
 /* whether some value defined inside r is recalled: then r must not be deleted yet */
 bool edit_any_recalled(const edit *e, const ir_region *r);
 

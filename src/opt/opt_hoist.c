@@ -122,21 +122,10 @@ empty_branch(hoist *h, ir_region *r)
     }
 }
 
-static bool
-runs_at_once(const ir_op *loop)
-{
-    if (loop->code == RG_OP_LOOP)
-        return true;
-    if (loop->code != RG_OP_FOR)
-        return false;
-    range lo = range_of(loop->args[0]), hi = range_of(loop->args[1]);
-    return loop->attr.step > 0 ? lo.max < hi.min : lo.min > hi.max;
-}
-
 static void
 empty_loop(hoist *h)
 {
-    bool runs_anyway = runs_at_once(h->loop);
+    bool runs_anyway = ir_runs_at_once(h->loop);
     h->budget = h->loop->code == RG_OP_PARALLEL ? TASK_LOADS : UINT32_MAX;
     for (ir_op *op = h->loop->regions[0]->first, *next; op; op = next) {
         next = op->next;

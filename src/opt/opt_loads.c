@@ -7,19 +7,12 @@
  *
  * Before differentiation: one value is recorded instead of two, and added to one adjoint. What is known where a region begins is
  * known in it, but for what its loop changes. Threads begin without knowledge: what all of them read is for opt_hoist, which
- * looks after the number of their arguments.
- *
- * What is stored and stays there until the kernel ends is loaded again: then the reverse sweep finds it there, too, and nothing is
- * recorded. Stored values are not known at all where that sweep runs in a launch of its own, which is refused or not by what stays
- * (E0530), nor of an array without a plane that others have: it is an error that values go through it (E0510). */
+ * looks after the number of their arguments. What was stored: stored.h. */
 #include "analysis/access.h"
 #include "opt/edit.h"
-#include "opt/pass.h"
+#include "opt/stored.h"
 
-enum {
-    MOST_KNOWN = 64,   /* elements; the one that was met first is forgotten */
-    MOST_CHANGES = 128 /* of an array, which are looked at */
-};
+enum { MOST_KNOWN = 64 /* elements; the one that was met first is forgotten */ };
 
 typedef enum answer { UNASKED, YES, NO } answer;
 
@@ -37,63 +30,9 @@ typedef struct knowledge {
 typedef struct loads {
     edit edit;
     ir_footprints footprints;
-    const pass_context *c;
-    map places;           /* op -> its number in the kernel's order */
-    vec(ir_op *) changes; /* of arrays */
-    uintptr_t ops;
+    stored stored;
     knowledge known;
 } loads;
-
-/* -- stored values ------------------------------------------------------------------------------------------------- */
-
-static bool
-note_place_and_change(ir_op *op, void *user)
-{
-    loads *l = user;
-    map_set(&l->places, map_ptr(op), (void *)++l->ops);
-    if (ir_access_does(op) & IR_CHANGES && op->args[0]->type.kind == IR_BUFFER)
-        vec_push(&l->changes, op);
-    return true;
-}
-
-/* whether what the store leaves is gone in the end; not known, if the array is changed in too many places */
-static bool
-is_overwritten(const loads *l, const ir_op *store)
-{
-    uint32_t looked_at = 0;
-    for (size_t i = 0; i < l->changes.n && looked_at < MOST_CHANGES; i++) {
-        bool meets = ir_does_to(l->changes.at[i], store->args[0], store->plane);
-        if (meets && access_reaches_after(store, l->changes.at[i], &l->places))
-            return true;
-        looked_at += meets;
-    }
-    return false;
-}
-
-typedef struct plane_query {
-    const loads *l;
-    uint8_t lacks;
-} plane_query;
-
-static void
-note_planes(ir_value *root, void *user)
-{
-    plane_query *q = user;
-    const uint8_t *planes = q->l->c->planes;
-    bool known = ir_root_known(root);
-    for (uint32_t i = 0; known && !root->def && i < root->region->nparams; i++)
-        q->lacks |= (uint8_t)(planes[i] & ~planes[root->index]);
-    q->lacks |= !known;
-}
-
-static bool
-has_all_planes(const loads *l, ir_value *array)
-{
-    plane_query q = {l, 0};
-    if (l->c->planes && ir_is_float(ir_dtype(array)))
-        ir_buffer_roots(array, note_planes, &q);
-    return !q.lacks;
-}
 
 /* -- what is known ------------------------------------------------------------------------------------------------- */
 
@@ -109,7 +48,7 @@ static bool
 serves(const loads *l, known_element *e)
 {
     if (e->serves == UNASKED)
-        e->serves = !l->c->split && has_all_planes(l, e->access->args[0]) && is_overwritten(l, e->access) ? YES : NO;
+        e->serves = stored_serves(&l->stored, e->access) ? YES : NO;
     return e->serves == YES;
 }
 
@@ -193,9 +132,9 @@ opt_loads(ir_module *m, pass_context *c)
 {
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next) {
-        loads l = {.footprints = ir_footprints_in(c->scratch), .c = c, .places.in = c->scratch, .changes.in = c->scratch};
+        loads l = {.footprints = ir_footprints_in(c->scratch)};
         edit_start(&l.edit, fn, c->scratch);
-        ir_walk(fn->body, note_place_and_change, &l);
+        stored_begin(&l.stored, fn, c);
         share_in(&l, fn->body);
         changed |= edit_finish(&l.edit);
     }

@@ -246,6 +246,9 @@ run_stages(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, pas
     /* what threads read must not depend on who comes first, whether the load stays or not */
     if (reverse)
         ir_check_crossing(fn, active_with(o, fn->body->nparams, RG_ADJOINT, c->scratch), c->diags);
+    /* what an iteration leaves for the next one does not go through memory */
+    if (o->stage != IR_STAGE_AD && PASS_RUN(m, opt_carry, IR_STAGE_SOURCE, c))
+        pass_simplify(m, IR_STAGE_SOURCE, c);
     /* straight code reads elements again; their values are then recorded once. The interpreter reads what it is told to. */
     if (o->stage != IR_STAGE_AD && PASS_RUN(m, opt_loads, IR_STAGE_SOURCE, c))
         pass_simplify(m, IR_STAGE_SOURCE, c);
