@@ -35,13 +35,13 @@ is_plain(const ir_op *op, rg_op code)
     return op->code == code && op->args[0]->type.kind == IR_BUFFER && !op->atomic && !op->masked;
 }
 
-/* a value that begins as `first`; the yield's operand for it is the caller's to add */
+/* a value that begins as `first`, named after the array; the yield's operand for it is the caller's to add */
 static ir_value *
-add_carried(carry *c, ir_value *first)
+add_carried(carry *c, ir_value *first, const ir_op *access)
 {
     ir_op_arg(c->loop, c->edit.fn, first);
     c->edit.changed = true;
-    return ir_region_param(c->body, first->type, first->name);
+    return ir_region_param(c->body, first->type, access->args[0]->name);
 }
 
 /* -- what is done if the loop runs --------------------------------------------------------------------------------- */
@@ -229,7 +229,7 @@ keep_element(carry *c, const element_use *u, bool runs)
         ir_op_arg(otherwise, fn, edit_const(&c->edit, otherwise, type, 0));
         first = ir_op_result(branch, fn, type, NULL);
     }
-    ir_value *carried = add_carried(c, first);
+    ir_value *carried = add_carried(c, first, &store);
     ir_op_arg(ir_terminator(c->body), fn, carry_through(c, u, c->body, carried));
     ir_value *last = ir_op_result(c->loop, fn, type, NULL);
     ir_op *at = c->loop->next;
@@ -324,7 +324,7 @@ carry_from_before(carry *c)
         const ir_op *store = store_before(c, op);
         if (!store)
             continue;
-        ir_value *carried = add_carried(c, load_first(c, op, ir_runs_at_once(c->loop)));
+        ir_value *carried = add_carried(c, load_first(c, op, ir_runs_at_once(c->loop)), op);
         ir_op_arg(ir_terminator(c->body), c->edit.fn, store->args[store->nargs - 1]);
         ir_op_result(c->loop, c->edit.fn, carried->type, carried->name);
         edit_replace(&c->edit, op->results[0], carried);

@@ -11,10 +11,11 @@
  * local array, the subscript is known (opt_elements). From four iterations on a loop is better left
  * to become vectors of neighbouring elements, but in warps, which have none: there a known subscript of
  * what all threads share makes a sum over threads of its adjoint (opt_hoist); loops inside may be there if their
- * lengths are then known. More operations may come of a loop in warps that stands in one which stays: what
- * its reverse sweep needs is then computed again in each iteration, while elsewhere a thread would keep it
- * from its forward sweep. Loops around parallel loops, and those that hold a loop whose length is not known,
- * stay. So do functions: what a kernel computes with their derivatives is rounded alike at every stage. */
+ * lengths are then known. More operations may come of a loop by whose index local arrays are subscripted; in
+ * warps only if it stands in one which stays: what its reverse sweep needs is then computed again in each iteration,
+ * while elsewhere a thread would keep it from its forward sweep. Loops around parallel loops, and those that hold a loop
+ * whose length is not known, stay. So do functions: what a kernel computes with their derivatives is rounded alike at
+ * every stage. */
 #include "analysis/integers.h"
 #include "opt/edit.h"
 #include "opt/pass.h"
@@ -125,11 +126,12 @@ is_in_loop(const target *machine, const ir_op *loop)
     return around && ir_is_loop(around);
 }
 
-/* Operations that may come of it. */
+/* Operations that may come of it: more, if elements of local arrays are known then. */
 static uint32_t
 growth_allowed(const target *machine, const ir_op *loop)
 {
-    return machine->code && names_elements(loop) && is_in_loop(machine, loop) ? machine->code : machine->unroll_ops;
+    bool more = names_elements(loop) && (!machine->code || is_in_loop(machine, loop));
+    return more ? machine->unroll_elements : machine->unroll_ops;
 }
 
 /* How often it runs, if that is known and few; 0: it stays. */

@@ -18,7 +18,7 @@
         .frame = 0.5, .byte = 1.0 / 8, .recording = 1, .load = 3,                                                            \
         .function = 20, .trips = 16,                                                                                         \
         .unasked = 8,                                                                                                        \
-        .unroll = 3, .unroll_ops = 400, .unroll_rounds = 1, .scalable = sve, .features = uses,                                \
+        .unroll = 3, .unroll_ops = 400, .unroll_elements = 1500, .unroll_rounds = 1, .scalable = sve, .features = uses,                                \
     }
 
 #define AVX2 "avx2 bmi bmi2 fma"
@@ -51,7 +51,7 @@ const target target_nvidia = {
     .frame = 12, .byte = 12, .recording = 2, .load = 16, .pairs = true,
     .function = 24, .trips = 16,
     .unasked = 40, .unasked_root = 8, .unasked_access = 2,
-    .unroll = 64, .unroll_ops = 250, .unroll_inside = 4, .unroll_rounds = 3,
+    .unroll = 64, .unroll_ops = 250, .unroll_elements = 1024, .unroll_inside = 4, .unroll_rounds = 3,
     .slow_alone = true, .adds_freely = true,
 };
 

@@ -42,6 +42,7 @@ typedef struct target {
     /* loops of known length that become straight code before differentiation */
     uint32_t unroll;       /* iterations at most */
     uint32_t unroll_ops;   /* operations at most, of all iterations */
+    uint32_t unroll_elements; /* the same, where local arrays may become registers */
     uint32_t unroll_inside; /* iterations that a loop inside counts for, whose length is known then; 0: there may be none */
     uint32_t unroll_rounds; /* how often that is tried, from the innermost loops outwards */
 
