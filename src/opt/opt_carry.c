@@ -218,10 +218,9 @@ static void
 keep_element(carry *c, const element_use *u, bool runs)
 {
     ir_fn *fn = c->edit.fn;
-    ir_op store = *u->store; /* which goes */
-    ir_type type = store.args[store.nargs - 1]->type;
+    ir_type type = u->store->args[u->store->nargs - 1]->type;
     ir_op *then = c->loop, *otherwise, *branch = runs ? NULL : branch_if_run(c, c->loop, &then, &otherwise);
-    ir_op *load = like_with(c, &store, then, RG_OP_LOAD);
+    ir_op *load = like_with(c, u->store, then, RG_OP_LOAD);
     ir_value *first = ir_op_result(load, fn, type, NULL);
     ir_insert_before(then, load);
     if (branch) {
@@ -229,17 +228,18 @@ keep_element(carry *c, const element_use *u, bool runs)
         ir_op_arg(otherwise, fn, edit_const(&c->edit, otherwise, type, 0));
         first = ir_op_result(branch, fn, type, NULL);
     }
-    ir_value *carried = add_carried(c, first, &store);
+    bool dead = is_stored_behind(c, c->loop->next, u->store);
+    ir_value *carried = add_carried(c, first, u->store);
     ir_op_arg(ir_terminator(c->body), fn, carry_through(c, u, c->body, carried));
     ir_value *last = ir_op_result(c->loop, fn, type, NULL);
     ir_op *at = c->loop->next;
-    if (is_stored_behind(c, at, &store))
+    if (dead)
         return;
     if (branch) {
-        branch = branch_if_run(c, at, &then, &otherwise);
+        branch_if_run(c, at, &then, &otherwise);
         at = then;
     }
-    ir_op *behind = like_with(c, &store, at, RG_OP_STORE);
+    ir_op *behind = like_with(c, u->store, at, RG_OP_STORE);
     ir_op_arg(behind, fn, last);
     ir_insert_before(at, behind);
 }

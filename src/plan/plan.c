@@ -10,6 +10,9 @@
  *     source --cost of the op--> in(v) --cost of recording--> out(v) --infinite--> in(user of v)
  *                                                             out(needed) --infinite--> sink
  *
+ * The results of a branch whose arms only compute (arms.c) share one node, which costs what both arms do, and needs what
+ * they take from outside.
+ *
  * What only the reverse needs (derive.c) is computed once, in either sweep: its op costs what it costs
  * more in the reverse. Where it is computed forwards, so is what it is computed from and only the reverse
  * needs: for such v and u
@@ -20,6 +23,7 @@
  * what its elements for each thread cost:
  *
  *     source --cost of the snapshot--> array --infinite--> in(load of it) */
+#include "plan/arms.h"
 #include "plan/cut.h"
 #include "plan/derive.h"
 #include "diff/emit.h"
@@ -50,12 +54,15 @@ typedef struct plan {
     ir_value **replace; /* by id: results of recalls that are computed otherwise now */
     uint32_t replace_n; /* ids from here on are of what is being made */
     uint32_t room;      /* entries of replace */
+    ir_value **copies;  /* by id: what stands for a value in the copy of a branch; NULL between copies */
+    uint32_t copies_n;
     ad_force force;
     ir_op *owner, *by;  /* the recording op and what unwinds it */
     ir_op *task, *rewinding; /* of which they are part; NULL: of none that records for a later one */
     ad_snapshots snapshots;
     vec(kept_array) arrays;
     map array_of;       /* load -> index in arrays + 1, or NO_ARRAY */
+    map arms_of;        /* branch -> ad_arms */
     map consumed;       /* local array -> (void *)1: it is not there any more when it is reversed */
     map recalled;       /* local array -> the first recall of it */
     cut graph;
@@ -142,10 +149,32 @@ note_arrays(ir_op *op, void *user)
     return true;
 }
 
+static const ad_arms *arms_of(plan *p, const ir_value *v);
+
 static ad_how
 how(plan *p, const ir_value *v)
 {
-    return array_under(p, v) || is_in_array(p, v) ? AD_OP : ad_recomputable(p->owner, v, p->writes);
+    return array_under(p, v) || is_in_array(p, v) || arms_of(p, v) ? AD_OP : ad_recomputable(p->owner, v, p->writes);
+}
+
+/* -- branches -------------------------------------------------------------------------------------------------------- */
+
+static bool
+is_there_again(void *user, const ir_value *loaded)
+{
+    return how(user, loaded) == AD_OP;
+}
+
+/* of the branch that v is a result of; NULL: of none that can be computed again */
+static const ad_arms *
+arms_of(plan *p, const ir_value *v)
+{
+    if (!v->def || v->def->code != RG_OP_IF)
+        return NULL;
+    const ad_arms *arms = map_get(&p->arms_of, map_ptr(v->def));
+    if (!arms)
+        map_set(&p->arms_of, map_ptr(v->def), (void *)(arms = ad_arms_of(p->scratch, v->def, is_there_again, p)));
+    return arms->again ? arms : NULL;
 }
 
 /* -- forced plans ---------------------------------------------------------------------------------------------- */
@@ -175,7 +204,7 @@ cost_forwards(const plan *p, const ir_value *v)
     case AD_FORWARD:
         break;
     case AD_DERIVED:
-        return ad_cost_of_op(v->def);
+        return v->def->code == RG_OP_IF ? 0 : ad_cost_of_op(v->def);
     case AD_PAIRED:
         return ad_cost_of_pair(v->def);
     }
@@ -188,6 +217,8 @@ cost_of_op(plan *p, const ir_value *v)
 {
     if (p->force == AD_RECOMPUTE_ALL)
         return 0;
+    if (v->def->code == RG_OP_IF)
+        return arms_of(p, v)->cost;
     if (array_under(p, v))
         return 1; /* others have read what is near it, and the snapshot has been paid for */
     return p->force == AD_RECORD_ALL ? 1 : ad_cost_of_op(v->def) - cost_forwards(p, v);
@@ -227,6 +258,27 @@ connect_operand(plan *p, const ir_value *v, uint32_t in, ir_value *operand)
         cut_arc(&p->graph, in, n.in, cost_forwards(p, operand));
 }
 
+/* All results of a branch are computed at once. */
+static void
+connect_branch(plan *p, ir_value *v, uint32_t in)
+{
+    const ad_arms *arms = arms_of(p, v);
+    uint32_t *whole = map_get(&p->node_of, map_ptr(v->def));
+    if (!whole) {
+        map_set(&p->node_of, map_ptr(v->def), whole = arena_new_n(p->scratch, uint32_t, 1));
+        *whole = cut_node(&p->graph);
+        cut_arc(&p->graph, CUT_SOURCE, *whole, cost_of_op(p, v));
+        for (size_t i = 0; i < arms->outside.n; i++)
+            connect_operand(p, v, *whole, arms->outside.at[i]);
+        for (size_t i = 0; i < arms->loads.n; i++) {
+            const kept_array *kept = array_under(p, arms->loads.at[i]->results[0]);
+            if (kept)
+                cut_arc(&p->graph, kept->node, *whole, CUT_INFINITE);
+        }
+    }
+    cut_arc(&p->graph, *whole, in, CUT_INFINITE);
+}
+
 static void
 connect(plan *p, ir_value *v)
 {
@@ -245,6 +297,10 @@ connect(plan *p, ir_value *v)
         cut_arc(&p->graph, CUT_SOURCE, n.in, COST_OF_INDUCTION);
         break;
     case AD_OP:
+        if (v->def->code == RG_OP_IF) {
+            connect_branch(p, v, n.in);
+            break;
+        }
         cut_arc(&p->graph, CUT_SOURCE, n.in, cost_of_op(p, v));
         for (uint32_t i = 0; i < v->def->nargs; i++)
             connect_operand(p, v, n.in, v->def->args[i]);
@@ -332,6 +388,46 @@ simple_value(plan *p, const ir_emit *e, ir_value *v)
     return ir_emit_2(e, RG_OP_ADD, start, offset);
 }
 
+static bool
+forget_copy(ir_op *op, void *user)
+{
+    plan *p = user;
+    for (uint32_t k = 0; k < op->nresults; k++)
+        p->copies[op->results[k]->id] = NULL;
+    return true;
+}
+
+static void
+copy_branch(plan *p, const ir_emit *e, const ir_op *op)
+{
+    const ad_arms *arms = arms_of(p, op->results[0]);
+    if (p->copies_n < p->fn->next_id) {
+        p->copies_n = 2 * p->fn->next_id;
+        p->copies = arena_new_n(p->scratch, ir_value *, p->copies_n);
+    }
+    for (size_t i = 0; i < arms->outside.n; i++)
+        p->copies[arms->outside.at[i]->id] = made_at(p, arms->outside.at[i], e->region);
+    for (size_t i = 0; i < arms->loads.n; i++) {
+        ir_value *array = arms->loads.at[i]->args[0];
+        p->copies[array->id] = p->copies[array->id] ? p->copies[array->id] : ad_had(e, array);
+        if (array_under(p, arms->loads.at[i]->results[0])) /* other elements of it are there as well */
+            p->copies[array->id] = ad_snapshot_in(&p->snapshots, p->task, p->rewinding, array);
+    }
+    ir_op *copy = ir_op_clone(p->fn, op, p->copies, e->region);
+    ir_remove(copy);
+    ir_emit_place(e, copy);
+    for (uint32_t k = 0; k < op->nresults; k++) {
+        keep_made(p, op->results[k], e->region, copy->results[k]);
+        p->copies[op->results[k]->id] = NULL;
+    }
+    for (size_t i = 0; i < arms->outside.n; i++)
+        p->copies[arms->outside.at[i]->id] = NULL;
+    for (size_t i = 0; i < arms->loads.n; i++)
+        p->copies[arms->loads.at[i]->args[0]->id] = NULL;
+    for (uint32_t i = 0; i < op->nregions; i++)
+        ir_walk(op->regions[i], forget_copy, p);
+}
+
 static ir_value *
 copy_op(plan *p, const ir_emit *e, const ir_op *op)
 {
@@ -363,8 +459,10 @@ make_value(plan *p, const ir_emit *e, ir_value *wanted)
         }
         bool computed = inside_owner(p, v) && is_recomputed(p, v) && v->def && v->def->code != RG_OP_CONST;
         bool ready = true;
-        for (uint32_t i = 0; computed && i < v->def->nargs; i++) {
-            ir_value *operand = v->def->args[i];
+        const ad_arms *arms = computed ? arms_of(p, v) : NULL;
+        size_t n = arms ? arms->outside.n : computed ? v->def->nargs : 0;
+        for (size_t i = 0; i < n; i++) {
+            ir_value *operand = arms ? arms->outside.at[i] : v->def->args[i];
             if (operand->type.kind == IR_SCALAR && !made_at(p, operand, e->region)) {
                 vec_push(&p->stack, operand);
                 ready = false;
@@ -372,7 +470,10 @@ make_value(plan *p, const ir_emit *e, ir_value *wanted)
         }
         if (ready) {
             (void)vec_pop(&p->stack);
-            keep_made(p, v, e->region, computed ? copy_op(p, e, v->def) : simple_value(p, e, v));
+            if (arms)
+                copy_branch(p, e, v->def);
+            else
+                keep_made(p, v, e->region, computed ? copy_op(p, e, v->def) : simple_value(p, e, v));
         }
     }
     return made_at(p, wanted, e->region);
@@ -442,6 +543,7 @@ plan_unwind(plan *p, ir_op *by)
     p->nodes.n = 0;
     vec_clear(&p->stack);
     map_free(&p->node_of);
+    map_free(&p->arms_of);
     map_free(&p->made);
     cut_init(&p->graph, p->scratch);
     ir_walk(by->regions[0], add_need, p);
@@ -481,7 +583,7 @@ ad_plan(ir_module *m, pass_context *c)
         ir_see_through_recalls(fn, c->scratch);
         plan p = {.fn = fn, .scratch = c->scratch, .force = c->plan.force};
         p.arrays.in = p.nodes.in = p.stack.in = c->scratch;
-        p.array_of.in = p.consumed.in = p.recalled.in = p.node_of.in = p.made.in = p.origins.in = c->scratch;
+        p.array_of.in = p.arms_of.in = p.consumed.in = p.recalled.in = p.node_of.in = p.made.in = p.origins.in = c->scratch;
         changed |= ad_derive(fn, &p.origins, c->scratch);
         p.writes = ir_writes_find(fn);
         p.snapshots = ad_snapshots_find(fn, c->scratch);
