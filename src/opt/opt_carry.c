@@ -30,14 +30,14 @@ typedef struct carry {
 } carry;
 
 static bool
-is_plain(const ir_op *op, rg_op code)
+is_plain_access(const ir_op *op, rg_op code)
 {
     return op->code == code && op->args[0]->type.kind == IR_BUFFER && !op->atomic && !op->masked;
 }
 
 /* a value that begins as `first`, named after the array; the yield's operand for it is the caller's to add */
 static ir_value *
-add_carried(carry *c, ir_value *first, const ir_op *access)
+carry_element(carry *c, ir_value *first, const ir_op *access)
 {
     ir_op_arg(c->loop, c->edit.fn, first);
     c->edit.changed = true;
@@ -118,7 +118,7 @@ is_met_beside(carry *c, const ir_op *access)
     for (int way = 0; way < 2; way++) {
         const ir_op *op = way ? c->loop->next : c->loop->prev;
         for (int n = 0; op && n < NEAR && !ir_footprint(&c->footprints, op)->guards; n++, op = way ? op->next : op->prev)
-            if ((is_plain(op, RG_OP_LOAD) || is_plain(op, RG_OP_STORE)) && access_same(op, access) && op->in_row >= access->in_row)
+            if ((is_plain_access(op, RG_OP_LOAD) || is_plain_access(op, RG_OP_STORE)) && access_same(op, access) && op->in_row >= access->in_row)
                 return true;
     }
     return false;
@@ -130,24 +130,24 @@ typedef struct element_use {
 } element_use;
 
 static bool
-is_use(const element_use *u, const ir_op *op)
+is_use_of_element(const element_use *u, const ir_op *op)
 {
-    return (is_plain(op, RG_OP_LOAD) || is_plain(op, RG_OP_STORE)) && access_same(op, u->store);
+    return (is_plain_access(op, RG_OP_LOAD) || is_plain_access(op, RG_OP_STORE)) && access_same(op, u->store);
 }
 
 /* Whether nothing else in the region has to do with the element. */
 static bool
-find_uses(carry *c, element_use *u, const ir_region *r)
+find_element_uses(carry *c, element_use *u, const ir_region *r)
 {
     ir_for_ops (op, r) {
-        if (is_use(u, op)) {
+        if (is_use_of_element(u, op)) {
             if (op->code == RG_OP_LOAD && edit_is_recalled(&c->edit, op->results[0]))
                 return false;
             u->loaded |= op->code == RG_OP_LOAD;
             u->stored |= op->code == RG_OP_STORE;
             u->always |= r == c->body;
         } else if (op->code == RG_OP_IF) {
-            if (ir_footprint(&c->footprints, op)->guards || !find_uses(c, u, op->regions[0]) || !find_uses(c, u, op->regions[1]))
+            if (ir_footprint(&c->footprints, op)->guards || !find_element_uses(c, u, op->regions[0]) || !find_element_uses(c, u, op->regions[1]))
                 return false;
         } else if (!access_passes(&c->footprints, u->store, op)) {
             return false;
@@ -180,10 +180,10 @@ carry_through(carry *c, const element_use *u, ir_region *r, ir_value *value)
             for (int arm = 0; arm < 2; arm++)
                 ir_op_arg(ir_terminator(op->regions[arm]), c->edit.fn, ends[arm]);
             value = ir_op_result(op, c->edit.fn, value->type, value->name);
-        } else if (is_plain(op, RG_OP_LOAD) && is_use(u, op)) {
+        } else if (is_plain_access(op, RG_OP_LOAD) && is_use_of_element(u, op)) {
             edit_replace(&c->edit, op->results[0], value);
             ir_remove(op);
-        } else if (is_use(u, op)) {
+        } else if (is_use_of_element(u, op)) {
             value = op->args[op->nargs - 1];
             ir_remove(op);
         }
@@ -192,7 +192,7 @@ carry_through(carry *c, const element_use *u, ir_region *r, ir_value *value)
 }
 
 static ir_op *
-like_with(carry *c, const ir_op *access, ir_op *at, rg_op code)
+access_of_element(carry *c, const ir_op *access, ir_op *at, rg_op code)
 {
     ir_op *op = ir_op_new(c->edit.fn, code, access->nargs, 0, access->loc);
     op->flags = access->flags;
@@ -206,7 +206,7 @@ static bool
 is_stored_behind(carry *c, const ir_op *at, const ir_op *store)
 {
     for (int n = 0; at && n < NEAR; n++, at = at->next) {
-        if (is_plain(at, RG_OP_STORE) && access_same(at, store))
+        if (is_plain_access(at, RG_OP_STORE) && access_same(at, store))
             return true;
         if (!access_passes(&c->footprints, store, at))
             return false;
@@ -220,7 +220,7 @@ keep_element(carry *c, const element_use *u, bool runs)
     ir_fn *fn = c->edit.fn;
     ir_type type = u->store->args[u->store->nargs - 1]->type;
     ir_op *then = c->loop, *otherwise, *branch = runs ? NULL : branch_if_run(c, c->loop, &then, &otherwise);
-    ir_op *load = like_with(c, u->store, then, RG_OP_LOAD);
+    ir_op *load = access_of_element(c, u->store, then, RG_OP_LOAD);
     ir_value *first = ir_op_result(load, fn, type, NULL);
     ir_insert_before(then, load);
     if (branch) {
@@ -229,7 +229,7 @@ keep_element(carry *c, const element_use *u, bool runs)
         first = ir_op_result(branch, fn, type, NULL);
     }
     bool dead = is_stored_behind(c, c->loop->next, u->store);
-    ir_value *carried = add_carried(c, first, u->store);
+    ir_value *carried = carry_element(c, first, u->store);
     ir_op_arg(ir_terminator(c->body), fn, carry_through(c, u, c->body, carried));
     ir_value *last = ir_op_result(c->loop, fn, type, NULL);
     ir_op *at = c->loop->next;
@@ -239,7 +239,7 @@ keep_element(carry *c, const element_use *u, bool runs)
         branch_if_run(c, at, &then, &otherwise);
         at = then;
     }
-    ir_op *behind = like_with(c, u->store, at, RG_OP_STORE);
+    ir_op *behind = access_of_element(c, u->store, at, RG_OP_STORE);
     ir_op_arg(behind, fn, last);
     ir_insert_before(at, behind);
 }
@@ -252,8 +252,8 @@ find_kept(carry *c, const ir_region *r, element_use *u, bool *runs)
         if (op->code == RG_OP_IF && (find_kept(c, op->regions[0], u, runs) || find_kept(c, op->regions[1], u, runs)))
             return true;
         *u = (element_use){.store = op};
-        if (!is_plain(op, RG_OP_STORE) || !stays_same(c, op) || !stored_has_all_planes(&c->stored, op->args[0]) ||
-            !find_uses(c, u, c->body) || !u->loaded)
+        if (!is_plain_access(op, RG_OP_STORE) || !stays_same(c, op) || !stored_has_all_planes(&c->stored, op->args[0]) ||
+            !find_element_uses(c, u, c->body) || !u->loaded)
             continue;
         bool beside = is_met_beside(c, op);
         *runs = beside || (u->always && ir_runs_at_once(c->loop));
@@ -267,7 +267,7 @@ find_kept(carry *c, const ir_region *r, element_use *u, bool *runs)
 
 /* whether the store's element is the load's of the next iteration */
 static bool
-is_next(carry *c, const ir_op *store, const ir_op *load)
+is_element_of_next(carry *c, const ir_op *store, const ir_op *load)
 {
     const ir_value *index = c->body->params[0];
     poly_factor f = poly_factor_of(index);
@@ -304,11 +304,11 @@ stands_between(carry *c, const ir_op *store, const ir_op *load)
 }
 
 static const ir_op *
-store_before(carry *c, const ir_op *load)
+store_of_before(carry *c, const ir_op *load)
 {
     ir_for_ops (op, c->body)
-        if (is_plain(op, RG_OP_STORE) && ir_type_eq(op->args[op->nargs - 1]->type, load->results[0]->type) && is_next(c, op, load) &&
-            stands_between(c, op, load) && stored_serves(&c->stored, op))
+        if (is_plain_access(op, RG_OP_STORE) && ir_type_eq(op->args[op->nargs - 1]->type, load->results[0]->type) &&
+            is_element_of_next(c, op, load) && stands_between(c, op, load) && stored_serves(&c->stored, op))
             return op;
     return NULL;
 }
@@ -319,12 +319,12 @@ carry_from_before(carry *c)
     uint32_t n = 0;
     for (ir_op *op = c->body->first, *next; op && n < MOST_CARRIED; op = next) {
         next = op->next;
-        if (!is_plain(op, RG_OP_LOAD) || edit_is_recalled(&c->edit, op->results[0]) || !is_known_first(c, op))
+        if (!is_plain_access(op, RG_OP_LOAD) || edit_is_recalled(&c->edit, op->results[0]) || !is_known_first(c, op))
             continue;
-        const ir_op *store = store_before(c, op);
+        const ir_op *store = store_of_before(c, op);
         if (!store)
             continue;
-        ir_value *carried = add_carried(c, load_first(c, op, ir_runs_at_once(c->loop)), op);
+        ir_value *carried = carry_element(c, load_first(c, op, ir_runs_at_once(c->loop)), op);
         ir_op_arg(ir_terminator(c->body), c->edit.fn, store->args[store->nargs - 1]);
         ir_op_result(c->loop, c->edit.fn, carried->type, carried->name);
         edit_replace(&c->edit, op->results[0], carried);
@@ -367,7 +367,7 @@ walk_loops(carry *c, ir_region *r, loop_change *change)
 }
 
 static bool
-change_loops(ir_module *m, pass_context *context, loop_change *change)
+carry_in_loops(ir_module *m, pass_context *context, loop_change *change)
 {
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next) {
@@ -383,6 +383,6 @@ change_loops(ir_module *m, pass_context *context, loop_change *change)
 bool
 opt_carry(ir_module *m, pass_context *c)
 {
-    bool before = change_loops(m, c, carry_from_before);
-    return change_loops(m, c, keep_elements) || before;
+    bool before = carry_in_loops(m, c, carry_from_before);
+    return carry_in_loops(m, c, keep_elements) || before;
 }

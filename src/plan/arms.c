@@ -20,13 +20,13 @@ take_from_outside(arms_query *q, ir_value *v)
 }
 
 static bool
-is_inside(const arms_query *q, const ir_value *v)
+is_in_arms(const arms_query *q, const ir_value *v)
 {
     return ir_region_inside(v->region, q->branch->regions[0]) || ir_region_inside(v->region, q->branch->regions[1]);
 }
 
 static bool
-add_op(ir_op *op, void *user)
+add_arm_op(ir_op *op, void *user)
 {
     arms_query *q = user;
     bool load = op->code == RG_OP_LOAD && op->args[0]->type.kind == IR_BUFFER && !op->atomic && q->again(q->user, op->results[0]);
@@ -40,7 +40,7 @@ add_op(ir_op *op, void *user)
     if (op->code != RG_OP_CONST && op->code != RG_OP_YIELD && op->code != RG_OP_IF)
         q->arms->cost += ad_cost_of_op(op);
     for (uint32_t k = load ? 1 : 0; k < op->nargs; k++)
-        if (!is_inside(q, op->args[k]))
+        if (!is_in_arms(q, op->args[k]))
             take_from_outside(q, op->args[k]);
     return true;
 }
@@ -56,7 +56,7 @@ ad_arms_of(arena *in, const ir_op *branch, bool (*again)(void *user, const ir_va
     if (arms->again && branch->nresults) {
         take_from_outside(&q, branch->args[0]);
         for (uint32_t i = 0; i < branch->nregions && arms->again; i++)
-            ir_walk(branch->regions[i], add_op, &q);
+            ir_walk(branch->regions[i], add_arm_op, &q);
     }
     return arms;
 }

@@ -67,7 +67,7 @@ temp_like(ir_value *array)
 
 /* whether it is picked from arrays that can be seen at the end of the kernel, each as long as it is */
 static bool
-is_picked(const ir_value *array)
+is_picked_array(const ir_value *array)
 {
     bool picked = array->def && array->def->code == RG_OP_PICK;
     for (uint32_t i = 1; picked && i < array->def->nargs; i++)
@@ -80,7 +80,7 @@ ad_can_snapshot(ad_snapshots *s, const ir_op *task, const ir_op *load)
 {
     ir_value *array = load->args[0];
     return load->plane == RG_PRIMAL && array->type.kind == IR_BUFFER && array->type.rank &&
-           !ir_region_inside(array->region, task->regions[0]) && (temp_like(array) || is_picked(array)) &&
+           !ir_region_inside(array->region, task->regions[0]) && (temp_like(array) || is_picked_array(array)) &&
            (ir_leaves_alone(&s->footprints, task, array) || ir_left_alone_before(&s->footprints, task, load, array));
 }
 
@@ -171,7 +171,8 @@ static bool
 note_written(ir_op *op, void *user)
 {
     written *w = user;
-    if (!(ir_access_does(op) & IR_CHANGES) || op->args[0]->type.kind != IR_BUFFER || op->plane != RG_PRIMAL || !ir_may_be_same(op->args[0], w->array))
+    bool writes = ir_access_does(op) & IR_CHANGES && op->args[0]->type.kind == IR_BUFFER && op->plane == RG_PRIMAL;
+    if (!writes || !ir_may_be_same(op->args[0], w->array))
         return true;
     poly at = poly_of(w->in, op->args[1]), one = poly_const(1);
     at = at_most(w->in, &at, w->array->region->fn);
@@ -184,7 +185,7 @@ note_written(ir_op *op, void *user)
 /* As declared. An array that is written and has no declared extent is as long as the kernel writes it: nobody gives it
  * much more. */
 static poly
-elements_of(integers *in, const ir_value *array)
+extent_or_written(integers *in, const ir_value *array)
 {
     poly elements = poly_const(1), first = poly_of_extent(in, array, 0);
     bool declared = !first.known || first.n != 1 || !first.term[0].n || !first.term[0].factor[0].axis;
@@ -204,7 +205,7 @@ double
 ad_elements_per_thread(const ir_op *task, const ir_value *array)
 {
     integers in = integers_begin(); /* nobody asks for its claims: nothing but time follows from the answer */
-    poly threads = poly_const(1), elements = elements_of(&in, array);
+    poly threads = poly_const(1), elements = extent_or_written(&in, array);
     for (uint32_t k = 0; k < task->attr.rank; k++) {
         poly lo = poly_of(&in, task->args[k]), hi = poly_of(&in, task->args[task->attr.rank + k]);
         poly n = poly_add(&hi, &lo, -1);

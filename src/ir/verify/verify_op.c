@@ -310,11 +310,11 @@ check_recall(verifier *v, const ir_op *op)
 }
 
 static bool
-is_temp(const ir_value *v)
+is_made_of_temps(const ir_value *v)
 {
     bool temp = v->def && (v->def->code == RG_OP_TEMP || v->def->code == RG_OP_PICK);
     for (uint32_t i = 1; temp && v->def->code == RG_OP_PICK && i < v->def->nargs; i++)
-        temp = is_temp(v->def->args[i]);
+        temp = is_made_of_temps(v->def->args[i]);
     return temp;
 }
 
@@ -322,7 +322,7 @@ static bool
 check_restore(verifier *v, const ir_op *op)
 {
     const ir_op *maker = ir_trace_maker(op->args[1]);
-    if (!is_temp(op->args[0]))
+    if (!is_made_of_temps(op->args[0]))
         return verify_error(v, op, E_OPERAND, "a snapshot is restored into a temp, or one that is picked");
     return (maker && maker->code == RG_OP_SNAPSHOT) ||
            verify_error(v, op, E_OPERAND, "the trace does not come from a snapshot");
