@@ -99,7 +99,7 @@ static const struct {
     {"opt_elements", opt_elements}, {"straight", straight},
     {"lower_domain", warps},     {"check_subscripts", check_subscripts},
     {"opt_shared_sums", shared_sums}, {"opt_late_zeros", opt_late_zeros}, {"opt_unroll_counted", opt_unroll_counted},
-    {"opt_unroll_slots", opt_unroll_slots}, {"opt_plain_adds", opt_plain_adds},
+    {"opt_unroll_slots", opt_unroll_slots}, {"opt_unroll_windows", opt_unroll_windows}, {"opt_plain_adds", opt_plain_adds},
     {"opt_load_ahead", opt_load_ahead}, {"opt_early_loads", opt_early_loads},
     {"ad_plan", planned}, {"ad_blocks", blocked},
     {"lower_tape", lowered_tape}, {"lower_arrays", lowered_arrays},

@@ -323,6 +323,8 @@ run_stages(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, pas
     PASS_RUN(m, lower_arrays, IR_STAGE_SLOTS, c);
     /* lanes read rows of memory, not elements that lie apart */
     PASS_RUN(m, lower_rows, IR_STAGE_SLOTS, c);
+    /* additions that the code generator will make one of stand side by side */
+    PASS_RUN(m, opt_unroll_windows, IR_STAGE_SLOTS, c);
     /* what one machine's memory wants */
     codegen_schedule(m, reverse || calls, c);
     tell_stage(o, "arrays", m);

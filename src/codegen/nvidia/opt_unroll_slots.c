@@ -11,6 +11,7 @@
 #include "analysis/integers.h"
 #include "opt/edit.h"
 #include "opt/pass.h"
+#include "opt/several.h"
 
 /* iterations; operations of all of them, and of all loops: they have to stay in a cache of instructions */
 enum { MOST = 32, MOST_OPS = 1024, MOST_GROWTH = 4096, SUBSCRIPT_DEPTH = 4 };
@@ -98,25 +99,6 @@ slot_iterations(slot_unrolling *u, const ir_op *loop)
 }
 
 static void
-unroll_slots(edit *e, ir_op *loop, uint32_t count)
-{
-    ir_value **map = arena_new_n(e->scratch, ir_value *, e->fn->next_id);
-    ir_value **carried = arena_new_n(e->scratch, ir_value *, loop->nresults + 1);
-    ir_type type = loop->args[0]->type;
-    uint64_t lo = (uint64_t)range_of(loop->args[0]).min;
-    for (uint32_t k = 0; k < loop->nresults; k++)
-        carried[k] = loop->args[2 + k];
-    for (uint32_t i = 0; i < count; i++) {
-        ir_value *index = edit_const(e, loop, type, ir_wrap((rg_dtype)type.dtype, lo + i * (uint64_t)loop->attr.step));
-        edit_copy_iteration(e, loop, loop, ir_terminator(loop->regions[0])->prev, index, carried, map);
-    }
-    for (uint32_t k = 0; k < loop->nresults; k++)
-        edit_replace(e, loop->results[k], carried[k]);
-    ir_remove(loop);
-    e->changed = true;
-}
-
-static void
 unroll_slots_in(slot_unrolling *u, ir_region *r)
 {
     for (ir_op *op = r->first, *next; op; op = next) {
@@ -126,7 +108,7 @@ unroll_slots_in(slot_unrolling *u, ir_region *r)
             unroll_slots_in(u, op->regions[i]);
         uint32_t count = slot_iterations(u, op);
         if (count)
-            unroll_slots(&u->edit, op, count);
+            several_run_all(&u->edit, op, count);
     }
 }
 
