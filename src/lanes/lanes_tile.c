@@ -116,32 +116,41 @@ turn(rows *r, const tile *t)
     lanes_op(&r->l, RG_OP_SLOT_TURN, 1, (ir_value *[]){t->slot}, 0);
 }
 
-static void
-fetch_row(rows *r, const tile *t, ir_value *lane, ir_value *mask)
-{
-    ir_value *row = access_row(r, t, lane, NULL, mask);
-    set_tile_element(r, t, lanes_cast(&r->l, lane, RG_I64), row);
-}
+/* -- rows of tiles ---------------------------------------------------------------------------------------------------------- */
 
-static void
-save_row(rows *r, const tile *t, ir_value *lane, ir_value *mask)
-{
-    access_row(r, t, lane, tile_element(r, t, lanes_cast(&r->l, lane, RG_I64)), mask);
-}
-
-typedef void each_row(rows *r, const tile *t, ir_value *lane, ir_value *mask);
-typedef struct row_of_lane {
+/* the tiles whose rows are fetched before a run's iterations, or saved behind them, in lanes of one mask */
+typedef struct tile_group {
     rows *r;
-    const tile *t;
-    each_row *each;
-} row_of_lane;
+    ir_value *mask;
+    bool saves;
+} tile_group;
+
+static bool
+in_group(const tile_group *of, const tile *t)
+{
+    return t->mask == of->mask && (of->saves ? t->writes && !t->sums : t->reads);
+}
+
+static void
+row_of_tiles(const tile_group *of, ir_value *lane, ir_value *taken)
+{
+    rows *r = of->r;
+    ir_value *number = lanes_cast(&r->l, lane, RG_I64);
+    for (size_t i = 0; i < r->tiles.n; i++) {
+        const tile *t = &r->tiles.at[i];
+        if (in_group(of, t) && of->saves)
+            access_row(r, t, lane, tile_element(r, t, number), taken);
+        else if (in_group(of, t))
+            set_tile_element(r, t, number, access_row(r, t, lane, NULL, taken));
+    }
+}
 
 static ir_value *
-one_row(lanes *l, ir_value *lane, void *user)
+taken_row(lanes *l, ir_value *lane, void *user)
 {
-    row_of_lane *of = user;
+    const tile_group *of = user;
     (void)l;
-    of->each(of->r, of->t, lane, of->r->taken);
+    row_of_tiles(of, lane, of->r->taken);
     return NULL;
 }
 
@@ -157,41 +166,59 @@ begin_lanes(rows *r, ir_value **number, ir_value *sum)
     return loop;
 }
 
-/* `each` for all rows: unmasked where the tile is whole, else for those lanes that take part */
+/* all rows of the group's tiles: unmasked where these are whole, else those of lanes that take part */
 static void
-all_rows(rows *r, const tile *t, each_row *each)
+rows_of_group(tile_group *of, ir_value *whole)
 {
+    rows *r = of->r;
     lanes *l = &r->l;
-    row_of_lane of = {r, t, each};
     ir_value *lane;
-    ir_op *ask = lanes_op(l, RG_OP_IF, 1, (ir_value *[]){t->whole}, 2);
+    ir_op *ask = lanes_op(l, RG_OP_IF, 1, (ir_value *[]){whole}, 2);
     ir_region *was = lanes_enter(l, ask->regions[0]);
     ir_op *loop = begin_lanes(r, &lane, NULL);
     lanes_enter(l, loop->regions[0]);
-    each(r, t, lane, NULL);
+    row_of_tiles(of, lane, NULL);
     lanes_yield(l, 0, NULL);
     lanes_enter(l, ask->regions[0]);
     lanes_yield(l, 0, NULL);
     lanes_enter(l, ask->regions[1]);
-    if (each == fetch_row) /* lanes that take no part get zeros */
-        lanes_op(l, RG_OP_SLOT_ZERO, 1, (ir_value *[]){t->slot}, 0);
-    lanes_serial(l, t->mask, NULL, one_row, &of);
+    for (size_t i = 0; i < r->tiles.n && of->mask && !of->saves; i++) /* lanes that take no part get zeros */
+        if (in_group(of, &r->tiles.at[i]))
+            lanes_op(l, RG_OP_SLOT_ZERO, 1, (ir_value *[]){r->tiles.at[i].slot}, 0);
+    lanes_serial(l, of->mask, NULL, taken_row, of);
     lanes_yield(l, 0, NULL);
     lanes_enter(l, was);
 }
 
-static void
-load_tile(rows *r, const tile *t)
+/* whether tile i is the first one of the group */
+static bool
+leads_group(const tile_group *of, size_t i)
 {
-    all_rows(r, t, fetch_row);
-    turn(r, t);
+    const tile *tiles = of->r->tiles.at;
+    for (size_t k = 0; k < i; k++)
+        if (in_group(of, &tiles[k]))
+            return false;
+    return in_group(of, &tiles[i]);
 }
 
 static void
-store_tile(rows *r, const tile *t)
+all_rows(rows *r, bool saves)
 {
-    turn(r, t);
-    all_rows(r, t, save_row);
+    for (size_t i = 0; i < r->tiles.n; i++) {
+        const tile *t = &r->tiles.at[i];
+        tile_group of = {r, t->mask, saves};
+        if (leads_group(&of, i))
+            rows_of_group(&of, t->whole);
+    }
+}
+
+static void
+load_tiles(rows *r)
+{
+    all_rows(r, false);
+    for (size_t i = 0; i < r->tiles.n; i++)
+        if (r->tiles.at[i].reads)
+            turn(r, &r->tiles.at[i]);
 }
 
 /* what all lanes add to each element of the row */
@@ -208,6 +235,17 @@ add_lane_sums(rows *r, const tile *t)
     lanes_yield(l, 1, &sum);
     lanes_enter(l, was);
     access_row(r, t, NULL, ir_op_result(loop, l->fn, none->type, NULL), r->taken);
+}
+
+static void
+store_tiles(rows *r)
+{
+    for (size_t i = 0; i < r->tiles.n; i++)
+        if (r->tiles.at[i].sums)
+            add_lane_sums(r, &r->tiles.at[i]);
+        else if (r->tiles.at[i].writes)
+            turn(r, &r->tiles.at[i]);
+    all_rows(r, true);
 }
 
 /* -- the loops ---------------------------------------------------------------------------------------------------------------- */
@@ -325,9 +363,7 @@ tile_split(rows *r)
     for (uint32_t k = 1; k < body->nparams; k++)
         ir_region_param(outer, body->params[k]->type, body->params[k]->name);
     ir_value *end = begin_run(r, at, step);
-    for (size_t i = 0; i < r->tiles.n; i++)
-        if (r->tiles.at[i].reads)
-            load_tile(r, &r->tiles.at[i]);
+    load_tiles(r);
     ir_op_arg(inner, l->fn, at);
     ir_op_arg(inner, l->fn, end);
     for (uint32_t k = 1; k < body->nparams; k++)
@@ -337,11 +373,7 @@ tile_split(rows *r)
     ir_append(outer, inner);
     for (uint32_t k = 0; k < loop->nresults; k++)
         ir_op_result(inner, l->fn, loop->results[k]->type, NULL);
-    for (size_t i = 0; i < r->tiles.n; i++)
-        if (r->tiles.at[i].sums)
-            add_lane_sums(r, &r->tiles.at[i]);
-        else if (r->tiles.at[i].writes)
-            store_tile(r, &r->tiles.at[i]);
+    store_tiles(r);
     lanes_yield(l, inner->nresults, inner->results);
     access_tiles(r, body);
     inner->regions[0] = body;
