@@ -13,7 +13,8 @@
  *                                            }
  *
  * Before differentiation: the adjoint is then carried, too, instead of being added to memory and loaded again at once. What is
- * loaded before a loop that may not run, and stored behind it, is so if the loop runs. */
+ * loaded before a loop that may not run, and stored behind it, is so if the loop runs. Nothing is carried where the reverse
+ * sweep runs in a launch of its own: that is refused or not (E0530) by the loads that were written. */
 #include "analysis/access.h"
 #include "analysis/integers.h"
 #include "opt/edit.h"
@@ -383,6 +384,8 @@ carry_in_loops(ir_module *m, pass_context *context, loop_change *change)
 bool
 opt_carry(ir_module *m, pass_context *c)
 {
+    if (c->split)
+        return false;
     bool before = carry_in_loops(m, c, carry_from_before);
     return carry_in_loops(m, c, keep_elements) || before;
 }

@@ -52,11 +52,26 @@ serves(const loads *l, known_element *e)
     return e->serves == YES;
 }
 
+/* Whether the region replaces what the load reads. A branch that only adds to an element then needs no condition in reverse, which
+ * it would if the load stood outside. */
+static bool
+is_replaced(const ir_op *load)
+{
+    for (const ir_op *op = load->next; op; op = op->next)
+        if (op->code == RG_OP_STORE && access_same(op, load))
+            return true;
+    return false;
+}
+
 static ir_value *
 known_value(loads *l, const ir_op *load)
 {
+    const ir_op *around = load->parent->op;
+    bool inside = around && around->code == RG_OP_IF && is_replaced(load);
     for (uint32_t i = l->known.n; i-- > 0;) {
         known_element *e = &l->known.at[i];
+        if (inside && e->access->parent != load->parent)
+            continue;
         bool fits = ir_type_eq(e->value->type, load->results[0]->type) && e->access->in_row >= load->in_row;
         if (fits && access_same(e->access, load) && serves(l, e))
             return e->value;

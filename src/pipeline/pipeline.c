@@ -217,10 +217,10 @@ run_stages(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, pas
 {
     bool combined = o->form == RG_FORWARD_VJP || o->form == RG_JVP_FORWARD_VJP;
     bool reverse = combined || o->form == RG_VJP || o->form == RG_JVP_VJP;
-    bool forward = o->form >= RG_JVP;
+    bool forward = o->form >= RG_JVP, plain = o->stage == IR_STAGE_AD && !o->as_later;
 
     /* what needs no order runs in lanes, forward and reverse. The interpreter stays with what was written. */
-    if (o->stage != IR_STAGE_AD && PASS_RUN(m, ad_independent, IR_STAGE_SOURCE, c))
+    if (!plain && PASS_RUN(m, ad_independent, IR_STAGE_SOURCE, c))
         pass_simplify(m, IR_STAGE_SOURCE, c);
     /* what one thread of a GPU does alone is a task, and so are its derivatives */
     if (*serial)
@@ -232,7 +232,7 @@ run_stages(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, pas
         PASS_RUN(m, opt_fma, IR_STAGE_AD, c);
     /* short loops are straight code, and local arrays in them scalars, before there are derivatives. The
      * interpreter does without. */
-    if (o->stage != IR_STAGE_AD) {
+    if (!plain) {
         bool unrolled = false;
         for (unsigned round = 0; round < m->target->unroll_rounds && PASS_RUN(m, opt_unroll, IR_STAGE_SOURCE, c); round++) {
             pass_simplify(m, IR_STAGE_SOURCE, c);
@@ -247,10 +247,10 @@ run_stages(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, pas
     if (reverse)
         ir_check_crossing(fn, active_with(o, fn->body->nparams, RG_ADJOINT, c->scratch), c->diags);
     /* what an iteration leaves for the next one does not go through memory */
-    if (o->stage != IR_STAGE_AD && PASS_RUN(m, opt_carry, IR_STAGE_SOURCE, c))
+    if (!plain && PASS_RUN(m, opt_carry, IR_STAGE_SOURCE, c))
         pass_simplify(m, IR_STAGE_SOURCE, c);
     /* straight code reads elements again; their values are then recorded once. The interpreter reads what it is told to. */
-    if (o->stage != IR_STAGE_AD && PASS_RUN(m, opt_loads, IR_STAGE_SOURCE, c))
+    if (!plain && PASS_RUN(m, opt_loads, IR_STAGE_SOURCE, c))
         pass_simplify(m, IR_STAGE_SOURCE, c);
     /* no reverse sweep is ever reversed: second order is the jvp of a vjp */
     if (reverse)

@@ -242,6 +242,29 @@ class OneLaunch(Case):
         self.close(a.grad, np.zeros(3))
         self.close(c.grad, np.full(3, 2.0))
 
+    def test_tape_of_updates_under_conditions(self):
+        x, c, turns, loss = rg.field(rg.f64, 4, needs_grad=True), rg.field(rg.f64, (), needs_grad=True), rg.field(int, 4), rg.field(rg.f64, (), needs_grad=True)
+
+        @rg.kernel
+        def run():
+            for p in range(4):
+                for _ in range(turns[p]):
+                    x[p] += c[None]
+                    if x[p] >= 1.0 and p % 2 == 0:
+                        x[p] %= 1.5
+
+        @rg.kernel
+        def total():
+            for p in range(4):
+                loss[None] += x[p] ** 2
+
+        turns.from_numpy(np.array([3, 3, 2, 1], np.int32))
+        c[None] = 0.7
+        with rg.ad.Tape(loss):
+            run()
+            total()
+        self.close(c.grad[None], 2 * float((x.to_numpy() * turns.to_numpy()).sum()))
+
     def test_constants_that_are_written(self):
         a, b = rg.ndarray(float, 3, needs_grad=True), rg.ndarray(float, 3, needs_grad=True)
 

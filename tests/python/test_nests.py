@@ -104,6 +104,8 @@ def judge(seed, folder):
     want = reference(*sizes, a, b)
     if not np.abs(want).max() < 1e6:
         return None  # differences of such numbers, or of such slopes, tell nothing
+    if not np.allclose(reference(*sizes, a * (1 + 4e-16), b), want, rtol=1e-12, atol=1e-13):
+        return None  # the last bit of an element decides
     forward, combined, gradient = a.copy(), a.copy(), adjoint.copy()
     kernel(*sizes, forward, b)
     kernel.forward_vjp(*sizes, combined, b, adjoints={"a": gradient})
