@@ -246,6 +246,7 @@ straight(ir_module *m, pass_context *c)
     changed |= simplify(m, c);
     changed |= opt_carry(m, c);
     changed |= opt_loads(m, c);
+    changed |= opt_join_arms(m, c);
     return simplify(m, c) || changed;
 }
 
@@ -295,7 +296,7 @@ check_seed(void)
         {"opt_hoist", opt_hoist, IR_STAGE_SOURCE}, {"lower_arrays", lower_arrays, IR_STAGE_SLOTS},
         {"opt_unroll", opt_unroll, IR_STAGE_SOURCE},
         {"opt_elements", opt_elements, IR_STAGE_SOURCE}, {"opt_loads", opt_loads, IR_STAGE_SOURCE},
-        {"opt_carry", opt_carry, IR_STAGE_SOURCE},
+        {"opt_carry", opt_carry, IR_STAGE_SOURCE}, {"opt_join_arms", opt_join_arms, IR_STAGE_SOURCE},
         {"straight", straight, IR_STAGE_SOURCE},   {"simplify", simplify, IR_STAGE_SOURCE}};
     str text = {0};
     diag_list diags = {0};

@@ -30,6 +30,7 @@ straight(ir_module *m, pass_context *c)
     changed |= simplify(m, c);
     changed |= opt_carry(m, c);
     changed |= opt_loads(m, c);
+    changed |= opt_join_arms(m, c);
     return simplify(m, c) || changed;
 }
 
@@ -93,7 +94,7 @@ static const struct {
     {"ad_own_atomics", ad_own_atomics},
     {"ad_independent", ad_independent},
     {"opt_inline", opt_inline}, {"opt_fold", opt_fold},   {"opt_cse", opt_cse},
-    {"opt_dce", opt_dce},       {"opt_count", opt_count}, {"opt_fma", opt_fma},
+    {"opt_dce", opt_dce},       {"opt_count", opt_count}, {"opt_fma", opt_fma}, {"opt_join_arms", opt_join_arms},
     {"opt_hoist", opt_hoist},   {"opt_carry", opt_carry}, {"opt_loads", opt_loads},
     {"simplify", simplify},     {"opt_unroll", opt_unroll},
     {"opt_elements", opt_elements}, {"straight", straight},

@@ -252,6 +252,9 @@ run_stages(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, pas
     /* straight code reads elements again; their values are then recorded once. The interpreter reads what it is told to. */
     if (!plain && PASS_RUN(m, opt_loads, IR_STAGE_SOURCE, c))
         pass_simplify(m, IR_STAGE_SOURCE, c);
+    /* lanes that disagree do in common what is the same in both arms of an if */
+    if (o->stage != IR_STAGE_AD && PASS_RUN(m, opt_join_arms, IR_STAGE_SOURCE, c))
+        pass_simplify(m, IR_STAGE_SOURCE, c);
     /* no reverse sweep is ever reversed: second order is the jvp of a vjp */
     if (reverse)
         fn = reverse_of(fn, o, combined, c);
