@@ -17,8 +17,8 @@
 #include "opt/edit.h"
 #include "opt/pass.h"
 
-/* operations saved, at least; ops in a row; what cannot be had from outside of the if */
-enum { LEAST_GAIN = 4, DEPTH = 16, IMPOSSIBLE = 1 << 20 };
+/* operations saved, at least; ops in a row; pairs that are looked at; the cost of what cannot be had from outside of the if */
+enum { LEAST_GAIN = 4, DEPTH = 16, MOST_PAIRS = 512, IMPOSSIBLE = 1 << 20 };
 
 typedef struct value_pair {
     ir_value *v[2];
@@ -129,7 +129,7 @@ cost_of_pair(joining *j, ir_value *x, ir_value *y, unsigned depth)
         return IMPOSSIBLE;
     bool visible = ir_region_inside(j->branch->regions[0], x->region) && ir_region_inside(j->branch->regions[1], y->region);
     size_t before = j->pairs.n;
-    int32_t cost = depth && do_alike(j, x, y) ? cost_of_joining(j, x->def, y->def, depth - 1) : IMPOSSIBLE;
+    int32_t cost = depth && before < MOST_PAIRS && do_alike(j, x, y) ? cost_of_joining(j, x->def, y->def, depth - 1) : IMPOSSIBLE;
     bool joined = cost < IMPOSSIBLE && (!visible || cost <= 1);
     if (!joined)
         j->pairs.n = before;
