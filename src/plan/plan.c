@@ -87,7 +87,8 @@ cost_of_snapshot(plan *p, ir_value *array)
     double n = ad_elements_per_thread(p->task, array);
     if (n <= 0)
         return CUT_INFINITE;
-    double cost = n * (1 + ir_bytes((rg_dtype)array->type.dtype)) * p->fn->module->target->recording;
+    const target *machine = p->fn->module->target;
+    double cost = n * (1 + ir_bytes((rg_dtype)array->type.dtype)) * machine->recording * machine->copying;
     for (const ir_op *op = p->owner; op != p->task; op = op->parent->op)
         if (op->code != RG_OP_IF)
             cost /= TRIPS;
@@ -221,7 +222,14 @@ cost_of_op(plan *p, const ir_value *v)
         return arms_of(p, v)->cost;
     if (array_under(p, v))
         return 1; /* others have read what is near it, and the snapshot has been paid for */
-    return p->force == AD_RECORD_ALL ? 1 : ad_cost_of_op(v->def) - cost_forwards(p, v);
+    if (p->force == AD_RECORD_ALL)
+        return 1;
+    int32_t cost = ad_cost_of_op(v->def);
+    if (p->task && v->def->code == RG_OP_LOAD) { /* it is read from memory, where recording writes to it as well */
+        int32_t half = cost_of_recording(p, v) / 2;
+        cost = cost < half ? cost : half;
+    }
+    return cost - cost_forwards(p, v);
 }
 
 static bool
