@@ -1,9 +1,10 @@
-"""Random nests of C loops that work in place, judged beside the C compiler.
+"""Random C loops that work in place, judged beside the C compiler.
 
-    test_nests.py [FIRST COUNT]     the nests with these numbers (24 from 1 on)
+    test_nests.py [FIRST COUNT]     the nests and rows with these numbers (24 from 1 on; each third one is rows)
 
-Bounds and subscripts are sums of indices and small numbers, so that many loads and stores miss each other by one: what is proven of them must be
-right. Values are those of `cc -O0`, gradients are central differences of it. Exit status 1: one is wrong."""
+Nests: bounds and subscripts are sums of indices and small numbers, so that many loads and stores miss each other by one: what is proven of them
+must be right. Rows: a parallel loop, each thread of which runs loops along rows of its own, in lanes. Values are those of `cc -O0`, gradients are
+central differences of it. Exit status 1: one is wrong."""
 import ctypes
 import os
 import random
@@ -25,7 +26,7 @@ class Nest:
         self.lines, self.names = [], 0
         self.body([], 1)
         shape = {"rows": (AXIS, AXIS), "flat": (AXIS * AXIS,), "line": (AXIS,)}[self.form]
-        self.shape = shape
+        self.shape, self.others = shape, (6,)
         declared = "".join(f"[{n}]" for n in shape)
         self.text = ("#include <math.h>\n\nvoid f(int n, int m, int w, double a" + declared + ", const double b[6])\n{\n    int c = 1;\n" +
                      "".join(self.lines) + "}\n")
@@ -80,6 +81,56 @@ class Nest:
                                   f"0.3 * sin({self.element(indices)}) * {self.element(indices)} + 0.1 * {self.element(indices)};\n")
 
 
+class Rows:
+    """Each thread has two rows of a and one of b; to row 38 of a all add, and row 39 of both all read."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.form, self.shape, self.others, self.names, self.lines = "rows", (AXIS, AXIS), (AXIS, AXIS), 0, []
+        for _ in range(self.random.randint(2, 3)):
+            self.loop([])
+        self.text = ("#include <math.h>\n\nvoid f(int n, int m, int w, double a[40][40], const double b[40][40])\n{\n"
+                     "    #pragma omp parallel for\n    for (int i = 0; i < 19; i++) {\n        double s = 0.0, t = 1.0;\n" +
+                     "".join(self.lines) + "        a[2 * i + 1][0] += s + t;\n    }\n}\n")
+
+    def line(self, indices, text):
+        self.lines.append("    " * (2 + len(indices)) + text + "\n")
+
+    def loop(self, indices):
+        r, k = self.random, f"k{self.names}"
+        self.names += 1
+        low, high = r.choice(["0", "0", "1", "i % 3"]), r.choice(["m", "m", "m - 1", "m - i % 4"] + indices[-1:])
+        head = f"int {k} = {low}; {k} < {high}; {k} += {r.choice([1, 1, 1, 1, 2])}"
+        self.line(indices, f"for ({f'int {k} = {high} - 1; {k} >= {low}; {k}--' if r.random() < 0.2 else head}) {{")
+        inside = indices + [k]
+        if r.random() < 0.1:
+            self.line(inside, f"if ({self.element(inside)} > 0.9) {r.choice(['break', 'continue'])};")
+        row = r.randint(0, 1)  # the one that this loop writes
+        for _ in range(r.randint(1, 3)):
+            if len(inside) < 2 and r.random() < 0.35:
+                self.loop(inside)
+            else:
+                self.statement(inside, row)
+        self.line(indices, "}")
+
+    def element(self, indices):
+        r = self.random
+        k, row, shift = r.choice(indices[-1:] * 4 + indices), r.choice(["2 * i", "2 * i + 1"]), r.choice([0, 0, 0, 0, 1, -1])
+        return r.choice([f"a[{row}][{k} + {4 + shift}]", f"b[i][{k}]", f"b[i][{k} + {4 + shift}]", f"{r.choice('ab')}[39][{k}]"])
+
+    def statement(self, indices, row):
+        r, x, y = self.random, self.element(indices), self.element(indices)
+        own = f"a[2 * i + {row}][{indices[-1]} + 4]"
+        text = r.choice([
+            f"s += 0.3 * {x} * {y};", f"s += 0.3 * {x} * {y};", f"s = 0.5 * s + {x} * {y};", f"t *= 0.9 + 0.1 * {x};",
+            f"if ({x} > s) s = {y};", f"if (w) s += {x}; else s += sin({y});", f"{own} += 0.4 * {own} * b[i][{indices[-1]}];",
+            f"{own} {r.choice(['=', '+=', '-='])} 0.4 * {x} + 0.3 * sin({y}) * s;"])
+        if r.random() < 0.1:
+            self.lines.append("    #pragma omp atomic\n")
+            text = f"a[38][{indices[-1]}] += {x};"
+        self.line(indices, text)
+
+
 def compiled(text, folder, number):
     source, library = os.path.join(folder, "f.c"), os.path.join(folder, f"{number}.so")
     with open(source, "w") as file:
@@ -96,30 +147,34 @@ def compiled(text, folder, number):
 
 def judge(seed, folder):
     """What is wrong with a nest; None: nothing."""
-    nest, numbers = Nest(seed), np.random.default_rng(seed)
+    rows = seed % 3 == 0
+    nest, numbers = (Rows if rows else Nest)(seed), np.random.default_rng(seed)
+    os.environ["RG_LANES"] = "8" if rows else ""
     reference = compiled(nest.text, folder, seed)
     kernel = rg.compile_c(nest.text, name="nest.c").f
-    a, b, adjoint = (numbers.uniform(-1, 1, shape) for shape in (nest.shape, 6, nest.shape))
-    sizes = SIZE, int(numbers.integers(0, 5)), 7 if nest.form == "flat" else 1
+    a, b, adjoint = (numbers.uniform(-1, 1, shape) for shape in (nest.shape, nest.others, nest.shape))
+    sizes = SIZE, int(numbers.integers(0, 30 if rows else 5)), 7 if nest.form == "flat" else 1
     want = reference(*sizes, a, b)
     if not np.abs(want).max() < 1e6:
         return None  # differences of such numbers, or of such slopes, tell nothing
     if not np.allclose(reference(*sizes, a * (1 + 4e-16), b), want, rtol=1e-12, atol=1e-13):
         return None  # the last bit of an element decides
-    forward, combined, gradient = a.copy(), a.copy(), adjoint.copy()
+    forward, combined, gradient, other = a.copy(), a.copy(), adjoint.copy(), np.zeros_like(b)
     kernel(*sizes, forward, b)
-    kernel.forward_vjp(*sizes, combined, b, adjoints={"a": gradient})
+    kernel.forward_vjp(*sizes, combined, b, adjoints={"a": gradient, "b": other})
     for name, got in ("values", forward), ("values of the combined launch", combined):
         if not np.allclose(got, want, rtol=1e-11, atol=1e-12):
             return f"{name}:\n{nest.text}"
-    if np.abs(gradient).max() > 1e6:
+    most = max(np.abs(gradient).max(), np.abs(other).max())
+    if most > 1e6:
         return None
     for h in 1e-6, 1e-7, 1e-8:  # a step may lead over a condition
-        u = numbers.uniform(-1, 1, nest.shape)
-        slope = float(((reference(*sizes, a + h * u, b) - reference(*sizes, a - h * u, b)) * adjoint).sum() / (2 * h))
-        if abs(slope - float((gradient * u).sum())) <= 3e-5 * max(1, abs(slope), float(np.abs(gradient).max())):
+        u, v = numbers.uniform(-1, 1, nest.shape), numbers.uniform(-1, 1, nest.others)
+        ends = [reference(*sizes, a + k * u, b + k * v) for k in (h, -h)]
+        slope, got = float(((ends[0] - ends[1]) * adjoint).sum() / (2 * h)), float((gradient * u).sum() + (other * v).sum())
+        if abs(slope - got) <= 3e-5 * max(1, abs(slope), float(most)):
             return None
-    return f"gradient, {float((gradient * u).sum())}, by differences {slope}:\n{nest.text}"
+    return f"gradient, {got}, by differences {slope}:\n{nest.text}"
 
 
 def main():
