@@ -1,10 +1,11 @@
 """Random C loops that work in place, judged beside the C compiler.
 
-    test_nests.py [FIRST COUNT]     the nests and rows with these numbers (24 from 1 on; each third one is rows)
+    test_nests.py [FIRST COUNT]     the programs with these numbers (24 from 1 on), nests, rows and steps in turn
 
 Nests: bounds and subscripts are sums of indices and small numbers, so that many loads and stores miss each other by one: what is proven of them
-must be right. Rows: a parallel loop, each thread of which runs loops along rows of its own, in lanes. Values are those of `cc -O0`, gradients are
-central differences of it. Exit status 1: one is wrong."""
+must be right. Rows: a parallel loop, each thread of which runs loops along rows of its own, in lanes. Steps: parallel loops and recurrences in a time
+loop, on arrays with and without declared extents, which may change places. Values are those of `cc -O0`, gradients are central differences of it.
+Exit status 1: one is wrong."""
 import ctypes
 import os
 import random
@@ -26,7 +27,7 @@ class Nest:
         self.lines, self.names = [], 0
         self.body([], 1)
         shape = {"rows": (AXIS, AXIS), "flat": (AXIS * AXIS,), "line": (AXIS,)}[self.form]
-        self.shape, self.others = shape, (6,)
+        self.shapes, self.sizes = {"a": shape, "b": (6,)}, (SIZE, 5, 7 if self.form == "flat" else 1)
         declared = "".join(f"[{n}]" for n in shape)
         self.text = ("#include <math.h>\n\nvoid f(int n, int m, int w, double a" + declared + ", const double b[6])\n{\n    int c = 1;\n" +
                      "".join(self.lines) + "}\n")
@@ -86,7 +87,7 @@ class Rows:
 
     def __init__(self, seed):
         self.random = random.Random(seed)
-        self.form, self.shape, self.others, self.names, self.lines = "rows", (AXIS, AXIS), (AXIS, AXIS), 0, []
+        self.shapes, self.sizes, self.names, self.lines = {"a": (AXIS, AXIS), "b": (AXIS, AXIS)}, (SIZE, 30, 1), 0, []
         for _ in range(self.random.randint(2, 3)):
             self.loop([])
         self.text = ("#include <math.h>\n\nvoid f(int n, int m, int w, double a[40][40], const double b[40][40])\n{\n"
@@ -131,6 +132,57 @@ class Rows:
         self.line(indices, text)
 
 
+class Steps:
+    """Tasks write the element of their thread, and read others of other arrays; serial loops go through all elements."""
+
+    def __init__(self, seed):
+        r = self.random = random.Random(seed)
+        self.shapes, self.sizes, self.lines = dict.fromkeys("uvqsb", (14,)), (14, 5, 1), []
+        for _ in range(r.randint(2, 5)):
+            self.task() if r.random() < 0.6 else self.recurrence()
+        if r.random() < 0.5:
+            self.lines.append("        double *before = u;\n        u = v;\n        v = before;\n")
+        form = r.choice(["double {}[n]", "double *{}"])
+        self.text = ("#include <math.h>\n\nstatic double limited(double a, double b)\n{\n    if (a * b > 0.0)\n"
+                     "        return a > b ? b : a * b / (fabs(a + b) + 0.1);\n    return a > b ? 0.5 * sqrt(a - b + 0.1) : 0.0;\n}\n\n"
+                     f"void f(int n, int m, int w, {', '.join(form.format(x) for x in 'uvqs')}, const double *b)\n{{\n"
+                     "    for (int t = 0; t < m; t++) {\n" + "".join(self.lines) + "    }\n}\n")
+
+    def element(self, i, own):
+        r, x = self.random, self.random.choice("uvqsuvqsb")
+        if x == own:
+            return f"{x}[{i}]"
+        return f"{x}[{r.choice([f'{i} + {r.randint(-2, 2)}'] * 6 + [f'({i} * 5 + 3) % n', str(r.randint(0, 13))])}]"
+
+    def value(self, i, own, depth=0):
+        r, x = self.random, self.element(i, own)
+        if depth > 2 or r.random() < 0.3:
+            return x
+        p, q = self.value(i, own, depth + 1), self.value(i, own, depth + 1)
+        return r.choice([f"0.3 * {p} * ({q})", f"sin({p})", f"({p} - 0.5 * ({q}))", f"limited({p}, {q})", f"sqrt(1.0 + {x} * {x})",
+                         f"({x} > {p} ? 0.7 * ({q}) : 0.2 * {x} * {x})"])
+
+    def task(self):
+        r, own = self.random, self.random.choice("uvqs")
+        self.lines.append("        #pragma omp parallel for\n        for (int i = 2; i < n - 2; i++) {\n")
+        for _ in range(r.randint(1, 2)):
+            guard = f"if ({self.value('i', own, 2)} > {r.choice(['0.1', 'b[i]'])}) " if r.random() < 0.3 else ""
+            self.lines.append(f"            {guard}{own}[i] {r.choice(['=', '=', '+=', '-='])} 0.5 * ({self.value('i', own)});\n")
+        self.lines.append("        }\n")
+
+    def recurrence(self):
+        r, down = self.random, self.random.random() < 0.3
+        self.lines.append(f"        for ({'int j = n - 3; j >= 2; j--' if down else 'int j = 2; j < n - 2; j++'}) {{\n")
+        for _ in range(r.randint(1, 3)):
+            x, before = r.choice("uvqs"), "j + 1" if down else "j - 1"
+            to = f"{x}[{r.choice(['j', 'j', str(r.randint(0, 13))])}]"
+            first = f"0.4 * {x}[{before}] + " if r.random() < 0.6 else ""
+            guard = f"if ({self.value('j', '', 2)} > b[j]) " if r.random() < 0.3 else ""
+            other = f" else {to} *= 0.9;" if guard and r.random() < 0.5 else ""
+            self.lines.append(f"            {guard}{to} {r.choice(['=', '+=', '-='])} {first}0.3 * ({self.value('j', '', 1)});{other}\n")
+        self.lines.append("        }\n")
+
+
 def compiled(text, folder, number):
     source, library = os.path.join(folder, "f.c"), os.path.join(folder, f"{number}.so")
     with open(source, "w") as file:
@@ -138,43 +190,49 @@ def compiled(text, folder, number):
     subprocess.run(["cc", "-O0", "-ffp-contract=off", "-shared", "-fPIC", "-o", library, source, "-lm"], check=True)
     f, array = ctypes.CDLL(library).f, ctypes.POINTER(ctypes.c_double)
 
-    def run(n, m, w, a, b):
-        a = a.copy()
-        f(n, m, w, a.ctypes.data_as(array), b.ctypes.data_as(array))
-        return a
+    def run(sizes, arrays):
+        arrays = [a.copy() for a in arrays]
+        f(*sizes, *(a.ctypes.data_as(array) for a in arrays))
+        return np.concatenate([a.ravel() for a in arrays])
     return run
 
 
 def judge(seed, folder):
-    """What is wrong with a nest; None: nothing."""
-    rows = seed % 3 == 0
-    nest, numbers = (Rows if rows else Nest)(seed), np.random.default_rng(seed)
-    os.environ["RG_LANES"] = "8" if rows else ""
-    reference = compiled(nest.text, folder, seed)
-    kernel = rg.compile_c(nest.text, name="nest.c").f
-    a, b, adjoint = (numbers.uniform(-1, 1, shape) for shape in (nest.shape, nest.others, nest.shape))
-    sizes = SIZE, int(numbers.integers(0, 30 if rows else 5)), 7 if nest.form == "flat" else 1
-    want = reference(*sizes, a, b)
+    """What is wrong with a program; None: nothing."""
+    kind = (Rows, Nest, Steps)[seed % 3]
+    program, numbers = kind(seed), np.random.default_rng(seed)
+    os.environ["RG_LANES"] = "8" if kind is Rows else ""
+    reference = compiled(program.text, folder, seed)
+    kernel = rg.compile_c(program.text, name="nest.c").f
+
+    def random_arrays():
+        return [numbers.uniform(-1, 1, shape) for shape in program.shapes.values()]
+
+    start, seeds = random_arrays(), random_arrays()
+    seeds[-1] *= 0  # of what is only read
+    sizes = program.sizes[0], int(numbers.integers(0, program.sizes[1])), program.sizes[2]
+    want = reference(sizes, start)
     if not np.abs(want).max() < 1e6:
         return None  # differences of such numbers, or of such slopes, tell nothing
-    if not np.allclose(reference(*sizes, a * (1 + 4e-16), b), want, rtol=1e-12, atol=1e-13):
+    if not np.allclose(reference(sizes, [a * (1 + 4e-16) for a in start]), want, rtol=1e-12, atol=1e-13):
         return None  # the last bit of an element decides
-    forward, combined, gradient, other = a.copy(), a.copy(), adjoint.copy(), np.zeros_like(b)
-    kernel(*sizes, forward, b)
-    kernel.forward_vjp(*sizes, combined, b, adjoints={"a": gradient, "b": other})
-    for name, got in ("values", forward), ("values of the combined launch", combined):
-        if not np.allclose(got, want, rtol=1e-11, atol=1e-12):
-            return f"{name}:\n{nest.text}"
-    most = max(np.abs(gradient).max(), np.abs(other).max())
+    forward, combined, gradient = ([a.copy() for a in arrays] for arrays in (start, start, seeds))
+    kernel(*sizes, *forward)
+    kernel.forward_vjp(*sizes, *combined, adjoints=dict(zip(program.shapes, gradient)))
+    for name, arrays in ("values", forward), ("values of the combined launch", combined):
+        if not np.allclose(np.concatenate([a.ravel() for a in arrays]), want, rtol=1e-11, atol=1e-12):
+            return f"{name}:\n{program.text}"
+    most = max(float(np.abs(g).max()) for g in gradient)
     if most > 1e6:
         return None
+    weights = np.concatenate([a.ravel() for a in seeds])
     for h in 1e-6, 1e-7, 1e-8:  # a step may lead over a condition
-        u, v = numbers.uniform(-1, 1, nest.shape), numbers.uniform(-1, 1, nest.others)
-        ends = [reference(*sizes, a + k * u, b + k * v) for k in (h, -h)]
-        slope, got = float(((ends[0] - ends[1]) * adjoint).sum() / (2 * h)), float((gradient * u).sum() + (other * v).sum())
-        if abs(slope - got) <= 3e-5 * max(1, abs(slope), float(most)):
+        along = random_arrays()
+        ends = [reference(sizes, [a + k * u for a, u in zip(start, along)]) for k in (h, -h)]
+        slope, got = float((ends[0] - ends[1]) @ weights / (2 * h)), float(sum((g * u).sum() for g, u in zip(gradient, along)))
+        if abs(slope - got) <= 3e-5 * max(1, abs(slope), most):
             return None
-    return f"gradient, {got}, by differences {slope}:\n{nest.text}"
+    return f"gradient, {got}, by differences {slope}:\n{program.text}"
 
 
 def main():
@@ -185,7 +243,7 @@ def main():
             wrong = judge(seed, folder)
             failed += wrong is not None
             if wrong:
-                print(f"nest {seed}: wrong {wrong}", flush=True)
+                print(f"program {seed}: wrong {wrong}", flush=True)
     print(f"{count - failed} passed, {failed} failed")
     return failed > 0
 
