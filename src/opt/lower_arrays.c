@@ -212,7 +212,7 @@ is_number(const ir_value *v, int64_t n)
     return r.min == n && r.max == n;
 }
 
-/* A loop sets each element before anything else looks at the new array. */
+/* Whether a loop sets each element before anything looks at the new array: until its end nothing does. */
 static bool
 is_filled(const lowering *l, const ir_op *made)
 {
@@ -233,7 +233,8 @@ is_filled(const lowering *l, const ir_op *made)
     while (first && !ir_uses_by(first, body->params[k - 1]))
         first = first->next;
     return l->uses[body->params[k - 1]->id] == 1 && first && first->code == RG_OP_INSERT && !first->masked &&
-           ir_without_widening(first->args[1]) == body->params[0];
+           ir_without_widening(first->args[1]) == body->params[0] && l->uses[first->results[0]->id] == 1 &&
+           ir_terminator(body)->args[k - 2] == first->results[0];
 }
 
 static void

@@ -1,14 +1,15 @@
-; An array that a loop sets before anything looks at it is not set to zero first; one that the loop reads, one that is only read in a loop
-; and one that is filled in part are.
+; An array that a loop sets before anything looks at it is not set to zero first; one that the loop reads, also behind the element that it
+; sets, one that is only read in a loop and one that is filled in part are.
 ; stage ad
-; count lower_arrays slot_zero 3
+; count lower_arrays slot_zero 4
 ; arg n = 4
 ; arg x[4] = 1 2 3 4
 ; want return = 20
 ; want return1 = 28
 ; want return2 = 0
 ; want return3 = 9
-kernel @filled(%n: i64, %x: buf<f64,1>) -> (f64, f64, f64, f64) {
+; want return4 = 4
+kernel @filled(%n: i64, %x: buf<f64,1>) -> (f64, f64, f64, f64, f64) {
   %zero: i64 = const 0
   %one: i64 = const 1
   %four: i64 = const 4
@@ -61,5 +62,14 @@ kernel @filled(%n: i64, %x: buf<f64,1>) -> (f64, f64, f64, f64) {
     %u4: f64 = add %t4, %e4
     yield %u4
   }
-  yield %s, %fac, %s3, %s4
+  %last: i64 = const 3
+  %a5: f64[4] = array
+  %ahead: f64[4], %s5: f64 = for %i5: i64 = %zero to %four step 1 (%b5: f64[4] = %a5, %t5: f64 = %nil) {
+    %v5: f64 = load %x[%i5]
+    %c5: f64[4] = insert %b5[%i5], %v5
+    %e5: f64 = extract %c5[%last]
+    %u5: f64 = add %t5, %e5
+    yield %c5, %u5
+  }
+  yield %s, %fac, %s3, %s4, %s5
 }
