@@ -328,7 +328,7 @@ reads_of_form(const tape_site *s, rg_form form, diag_list *diags)
         .target = s->args->device->table->target,
         .checked = k->module->desc.checked,
         .stage = IR_STAGE_AD,
-        .as_later = true,
+        .as_compiled = true,
     };
     ir_fn *fn;
     const ir_fn *body = api_kernel_body(k, diags);

@@ -142,6 +142,19 @@ edit_scalar(edit *e, ir_op *at, rg_op code, ir_type type, ir_value *x, ir_value 
     return v;
 }
 
+ir_op *
+edit_if_runs(edit *e, const ir_op *loop, ir_op *at, ir_op **then, ir_op **otherwise)
+{
+    rg_op before = loop->attr.step > 0 ? RG_OP_LT : RG_OP_GT;
+    ir_value *runs = edit_scalar(e, at, before, ir_scalar(RG_BOOL), loop->args[0], loop->args[1], NULL);
+    ir_op *branch = ir_op_new(e->fn, RG_OP_IF, 1, 2, loop->loc);
+    ir_op_arg(branch, e->fn, runs);
+    ir_insert_before(at, branch);
+    ir_append(branch->regions[0], *then = ir_op_new(e->fn, RG_OP_YIELD, loop->nresults, 0, loop->loc));
+    ir_append(branch->regions[1], *otherwise = ir_op_new(e->fn, RG_OP_YIELD, loop->nresults, 0, loop->loc));
+    return branch;
+}
+
 bool
 edit_visible(const ir_value *v, const ir_op *at)
 {

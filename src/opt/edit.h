@@ -42,6 +42,8 @@ ir_value *edit_in_lanes(edit *e, ir_op *at, ir_type type, ir_value *v);
 /* a scalar op of up to three operands before `at`, its result of `type`, with the lanes of the operands */
 ir_value *edit_scalar(edit *e, ir_op *at, rg_op code, ir_type type, ir_value *x, ir_value *y,
                       ir_value *z);
+/* An if before `at`, whose first arm is taken where the for runs at all; the yields of both arms, without operands. */
+ir_op *edit_if_runs(edit *e, const ir_op *loop, ir_op *at, ir_op **then, ir_op **otherwise);
 /* whether v is in scope in the region of `at` */
 bool edit_visible(const ir_value *v, const ir_op *at);
 

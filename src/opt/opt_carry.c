@@ -12,9 +12,9 @@
  *   }                                          yield %y
  *                                            }
  *
- * Before differentiation: the adjoint is then carried, too, instead of being added to memory and loaded again at once. What is
- * loaded before a loop that may not run, and stored behind it, is so if the loop runs. Nothing is carried where the reverse
- * sweep runs in a launch of its own: that is refused or not (E0530) by the loads that were written. */
+ * Before differentiation: the adjoint is then carried, too, instead of being added to memory and loaded again at once. If
+ * the loop may not run, the load before it and the store behind it stand in an if that asks. Nothing is carried where the reverse
+ * sweep runs in a launch of its own: the loads that were written decide whether that launch is refused (E0530). */
 #include "analysis/access.h"
 #include "analysis/integers.h"
 #include "opt/edit.h"
@@ -36,6 +36,12 @@ is_plain_access(const ir_op *op, rg_op code)
     return op->code == code && op->args[0]->type.kind == IR_BUFFER && !op->atomic && !op->masked;
 }
 
+static bool
+loads_or_stores(const ir_op *op, const ir_op *element)
+{
+    return (is_plain_access(op, RG_OP_LOAD) || is_plain_access(op, RG_OP_STORE)) && access_same(op, element);
+}
+
 /* a value that begins as `first`, named after the array; the yield's operand for it is the caller's to add */
 static ir_value *
 carry_element(carry *c, ir_value *first, const ir_op *access)
@@ -46,22 +52,6 @@ carry_element(carry *c, ir_value *first, const ir_op *access)
 }
 
 /* -- what is done if the loop runs --------------------------------------------------------------------------------- */
-
-/* a branch that is taken if the loop runs, before `at`; its yields */
-static ir_op *
-branch_if_run(carry *c, ir_op *at, ir_op **then, ir_op **otherwise)
-{
-    ir_fn *fn = c->edit.fn;
-    const ir_op *loop = c->loop;
-    ir_value *runs = edit_scalar(&c->edit, at, loop->attr.step > 0 ? RG_OP_LT : RG_OP_GT, ir_scalar(RG_BOOL), loop->args[0],
-                                 loop->args[1], NULL);
-    ir_op *branch = ir_op_new(fn, RG_OP_IF, 1, 2, loop->loc);
-    ir_op_arg(branch, fn, runs);
-    ir_insert_before(at, branch);
-    ir_append(branch->regions[0], *then = ir_op_new(fn, RG_OP_YIELD, 1, 0, loop->loc));
-    ir_append(branch->regions[1], *otherwise = ir_op_new(fn, RG_OP_YIELD, 1, 0, loop->loc));
-    return branch;
-}
 
 /* v as it is in the first iteration, before `at`; NULL: it is not only integer arithmetic of the index */
 static ir_value *
@@ -97,7 +87,7 @@ static ir_value *
 load_first(carry *c, const ir_op *load, bool runs)
 {
     ir_fn *fn = c->edit.fn;
-    ir_op *then = c->loop, *otherwise, *branch = runs ? NULL : branch_if_run(c, c->loop, &then, &otherwise);
+    ir_op *then = c->loop, *otherwise, *branch = runs ? NULL : edit_if_runs(&c->edit, c->loop, c->loop, &then, &otherwise);
     ir_op *first = ir_op_like(fn, load);
     for (uint32_t k = 0; k < load->nargs; k++)
         ir_op_arg(first, fn, in_first_iteration(c, then, load->args[k], IR_EXACT_DEPTH));
@@ -119,7 +109,7 @@ is_met_beside(carry *c, const ir_op *access)
     for (int way = 0; way < 2; way++) {
         const ir_op *op = way ? c->loop->next : c->loop->prev;
         for (int n = 0; op && n < NEAR && !ir_footprint(&c->footprints, op)->guards; n++, op = way ? op->next : op->prev)
-            if ((is_plain_access(op, RG_OP_LOAD) || is_plain_access(op, RG_OP_STORE)) && access_same(op, access) && op->in_row >= access->in_row)
+            if (loads_or_stores(op, access) && op->in_row >= access->in_row)
                 return true;
     }
     return false;
@@ -127,28 +117,22 @@ is_met_beside(carry *c, const ir_op *access)
 
 typedef struct element_use {
     const ir_op *store;
-    bool loaded, stored, always; /* always: outside of branches */
+    bool loaded, always; /* always: outside of branches */
 } element_use;
-
-static bool
-is_use_of_element(const element_use *u, const ir_op *op)
-{
-    return (is_plain_access(op, RG_OP_LOAD) || is_plain_access(op, RG_OP_STORE)) && access_same(op, u->store);
-}
 
 /* Whether nothing else in the region has to do with the element. */
 static bool
 find_element_uses(carry *c, element_use *u, const ir_region *r)
 {
     ir_for_ops (op, r) {
-        if (is_use_of_element(u, op)) {
+        if (loads_or_stores(op, u->store)) {
             if (op->code == RG_OP_LOAD && edit_is_recalled(&c->edit, op->results[0]))
                 return false;
             u->loaded |= op->code == RG_OP_LOAD;
-            u->stored |= op->code == RG_OP_STORE;
             u->always |= r == c->body;
         } else if (op->code == RG_OP_IF) {
-            if (ir_footprint(&c->footprints, op)->guards || !find_element_uses(c, u, op->regions[0]) || !find_element_uses(c, u, op->regions[1]))
+            bool guards = ir_footprint(&c->footprints, op)->guards;
+            if (guards || !find_element_uses(c, u, op->regions[0]) || !find_element_uses(c, u, op->regions[1]))
                 return false;
         } else if (!access_passes(&c->footprints, u->store, op)) {
             return false;
@@ -181,10 +165,10 @@ carry_through(carry *c, const element_use *u, ir_region *r, ir_value *value)
             for (int arm = 0; arm < 2; arm++)
                 ir_op_arg(ir_terminator(op->regions[arm]), c->edit.fn, ends[arm]);
             value = ir_op_result(op, c->edit.fn, value->type, value->name);
-        } else if (is_plain_access(op, RG_OP_LOAD) && is_use_of_element(u, op)) {
+        } else if (is_plain_access(op, RG_OP_LOAD) && loads_or_stores(op, u->store)) {
             edit_replace(&c->edit, op->results[0], value);
             ir_remove(op);
-        } else if (is_use_of_element(u, op)) {
+        } else if (loads_or_stores(op, u->store)) {
             value = op->args[op->nargs - 1];
             ir_remove(op);
         }
@@ -220,7 +204,7 @@ keep_element(carry *c, const element_use *u, bool runs)
 {
     ir_fn *fn = c->edit.fn;
     ir_type type = u->store->args[u->store->nargs - 1]->type;
-    ir_op *then = c->loop, *otherwise, *branch = runs ? NULL : branch_if_run(c, c->loop, &then, &otherwise);
+    ir_op *then = c->loop, *otherwise, *branch = runs ? NULL : edit_if_runs(&c->edit, c->loop, c->loop, &then, &otherwise);
     ir_op *load = access_of_element(c, u->store, then, RG_OP_LOAD);
     ir_value *first = ir_op_result(load, fn, type, NULL);
     ir_insert_before(then, load);
@@ -237,7 +221,7 @@ keep_element(carry *c, const element_use *u, bool runs)
     if (dead)
         return;
     if (branch) {
-        branch_if_run(c, at, &then, &otherwise);
+        edit_if_runs(&c->edit, c->loop, at, &then, &otherwise);
         at = then;
     }
     ir_op *behind = access_of_element(c, u->store, at, RG_OP_STORE);

@@ -16,6 +16,7 @@
 #include "analysis/uses.h"
 #include "opt/edit.h"
 #include "opt/pass.h"
+#include "plan/recompute.h"
 
 /* operations saved, at least; ops in a row; pairs that are looked at; the cost of what cannot be had from outside of the if */
 enum { LEAST_GAIN = 4, DEPTH = 16, MOST_PAIRS = 512, IMPOSSIBLE = 1 << 20 };
@@ -34,22 +35,6 @@ typedef struct joining {
 } joining;
 
 /* -- what it costs ------------------------------------------------------------------------------------------------------ */
-
-static int32_t
-cost_of(const ir_op *op)
-{
-    if (ir_ops[op->code].flags & IR_FUNCTION)
-        return 12;
-    switch ((int)op->code) {
-    case RG_OP_DIV:
-    case RG_OP_REM:
-        return 5;
-    case RG_OP_SQRT:
-    case RG_OP_RSQRT:
-        return 6;
-    }
-    return 1;
-}
 
 static value_pair *
 pair_of_values(joining *j, const ir_value *x, const ir_value *y)
@@ -71,7 +56,8 @@ static bool
 do_alike(const joining *j, const ir_value *x, const ir_value *y)
 {
     const ir_op *a = x->def, *b = y->def;
-    bool inside = a && b && ir_region_inside(a->parent, j->branch->regions[0]) && ir_region_inside(b->parent, j->branch->regions[1]);
+    bool inside = a && b && ir_region_inside(a->parent, j->branch->regions[0]) &&
+                  ir_region_inside(b->parent, j->branch->regions[1]);
     if (!inside || a->code != b->code || a->nresults != 1 || a->nargs != b->nargs || j->uses[x->id] != 1 || j->uses[y->id] != 1 ||
         !ir_flags_eq(&a->flags, &b->flags))
         return false;
@@ -113,7 +99,7 @@ cost_of_arms(joining *j, const ir_op *a, const ir_op *b, unsigned depth)
 static int32_t
 cost_of_joining(joining *j, const ir_op *a, const ir_op *b, unsigned depth)
 {
-    int32_t cost = -cost_of(a);
+    int32_t cost = -ad_cost_of_op(a);
     for (uint32_t i = 0; i < a->nargs && cost < IMPOSSIBLE; i++)
         cost += cost_of_pair(j, a->args[i], b->args[i], depth);
     return a->code == RG_OP_IF && cost < IMPOSSIBLE ? cost + cost_of_arms(j, a, b, depth) : cost;
@@ -169,7 +155,8 @@ build_op(joining *j, const ir_emit *e, const ir_op *a, const ir_op *b)
         ir_op *end = ir_op_new(fn, RG_OP_YIELD, 1, 0, a->loc);
         ir_append(made->regions[arm], end);
         ir_emit inside = {fn, made->regions[arm], end, a->loc};
-        ir_op_arg(end, fn, build_pair(j, &inside, ir_terminator(a->regions[arm])->args[0], ir_terminator(b->regions[arm])->args[0]));
+        ir_value *x = ir_terminator(a->regions[arm])->args[0], *y = ir_terminator(b->regions[arm])->args[0];
+        ir_op_arg(end, fn, build_pair(j, &inside, x, y));
     }
     return ir_op_result(made, fn, a->results[0]->type, a->results[0]->name);
 }

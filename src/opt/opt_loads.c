@@ -52,8 +52,8 @@ serves(const loads *l, known_element *e)
     return e->serves == YES;
 }
 
-/* Whether the region replaces what the load reads. A branch that only adds to an element then needs no condition in reverse, which
- * it would if the load stood outside. */
+/* Whether the region stores to the element behind the load. If the load of an update stands in the same arm as its store, the reverse
+ * of an update with slope 1 is nothing, and needs no condition; if the load stood outside, the reverse would need the condition. */
 static bool
 is_replaced(const ir_op *load)
 {

@@ -175,27 +175,12 @@ copy_iterations(unrolling *u, const ir_op *loop, ir_op *at, uint32_t count, ir_v
     }
 }
 
-/* an if where the loop stands, around what is to be done if it runs; its two yields */
-static ir_op *
-run_if_in_order(unrolling *u, ir_op *loop, ir_op **then, ir_op **otherwise)
-{
-    ir_fn *fn = u->edit.fn;
-    ir_value *runs = edit_scalar(&u->edit, loop, loop->attr.step > 0 ? RG_OP_LT : RG_OP_GT, ir_scalar(RG_BOOL), loop->args[0],
-                                 loop->args[1], NULL);
-    ir_op *branch = ir_op_new(fn, RG_OP_IF, 1, 2, loop->loc);
-    ir_op_arg(branch, fn, runs);
-    ir_insert_before(loop, branch);
-    ir_append(branch->regions[0], *then = ir_op_new(fn, RG_OP_YIELD, loop->nresults, 0, loop->loc));
-    ir_append(branch->regions[1], *otherwise = ir_op_new(fn, RG_OP_YIELD, loop->nresults, 0, loop->loc));
-    return branch;
-}
-
 static void
 unroll(unrolling *u, ir_op *loop, uint32_t count, bool surely)
 {
     ir_fn *fn = u->edit.fn;
     ir_value **carried = arena_new_n(u->edit.scratch, ir_value *, loop->nresults + 1);
-    ir_op *then = loop, *otherwise, *branch = surely ? NULL : run_if_in_order(u, loop, &then, &otherwise);
+    ir_op *then = loop, *otherwise, *branch = surely ? NULL : edit_if_runs(&u->edit, loop, loop, &then, &otherwise);
     for (uint32_t k = 0; k < loop->nresults; k++)
         carried[k] = loop->args[2 + k];
     copy_iterations(u, loop, then, count, carried);

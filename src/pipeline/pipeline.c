@@ -217,7 +217,7 @@ run_stages(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, pas
 {
     bool combined = o->form == RG_FORWARD_VJP || o->form == RG_JVP_FORWARD_VJP;
     bool reverse = combined || o->form == RG_VJP || o->form == RG_JVP_VJP;
-    bool forward = o->form >= RG_JVP, plain = o->stage == IR_STAGE_AD && !o->as_later;
+    bool forward = o->form >= RG_JVP, plain = o->stage == IR_STAGE_AD && !o->as_compiled;
 
     /* what needs no order runs in lanes, forward and reverse. The interpreter stays with what was written. */
     if (!plain && PASS_RUN(m, ad_independent, IR_STAGE_SOURCE, c))

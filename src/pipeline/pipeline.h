@@ -21,7 +21,9 @@ typedef struct pipeline_options {
     pass_told_loop *told_loop;   /* the same for loops inside */
     ad_plan_options plan;  /* the environment's RG_PLAN comes after it (HACKING.md) */
     ir_stage stage;        /* how far to go: AD, TAPE or SLOTS */
-    bool as_later;         /* AD: what later stages would begin with, and refuse what they would; else what the interpreter runs */
+    /* stage AD: with the passes that compiled kernels get before differentiation, so that what these refuse is refused; false: as the
+     * interpreter runs it */
+    bool as_compiled;
     /* Called with each stage's name when it is done; may be NULL. */
     void (*seen)(void *user, const char *stage, const ir_module *m);
     void *user;

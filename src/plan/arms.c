@@ -45,18 +45,16 @@ add_arm_op(ir_op *op, void *user)
     return true;
 }
 
-const ad_arms *
-ad_arms_of(arena *in, const ir_op *branch, bool (*again)(void *user, const ir_value *loaded), void *user)
+void
+ad_find_arms(ad_arms *arms, arena *in, const ir_op *branch, bool (*again)(void *user, const ir_value *loaded), void *user)
 {
-    ad_arms *arms = arena_new_n(in, ad_arms, 1);
     *arms = (ad_arms){.again = true, .outside.in = in, .loads.in = in};
     arms_query q = {arms, branch, again, user};
     for (uint32_t k = 0; k < branch->nresults; k++)
         arms->again &= branch->results[k]->type.kind == IR_SCALAR;
-    if (arms->again && branch->nresults) {
-        take_from_outside(&q, branch->args[0]);
-        for (uint32_t i = 0; i < branch->nregions && arms->again; i++)
-            ir_walk(branch->regions[i], add_arm_op, &q);
-    }
-    return arms;
+    if (!arms->again)
+        return;
+    take_from_outside(&q, branch->args[0]);
+    for (uint32_t i = 0; i < branch->nregions && arms->again; i++)
+        ir_walk(branch->regions[i], add_arm_op, &q);
 }

@@ -8,11 +8,11 @@
 typedef struct ad_arms {
     bool again; /* it can be: its arms do nothing but compute numbers */
     vec(ir_value *) outside;
-    vec(ir_op *) loads;
-    int32_t cost; /* of both arms */
+    vec(ir_op *) loads; /* of the arms */
+    int32_t cost;       /* of both arms */
 } ad_arms;
 
-/* `again` says whether what a load in an arm reads is there in the reverse sweep, too. In the arena. */
-const ad_arms *ad_arms_of(arena *in, const ir_op *branch, bool (*again)(void *user, const ir_value *loaded), void *user);
+/* `again` says whether what a load in an arm reads is there in the reverse sweep, too. Lists are in the arena. */
+void ad_find_arms(ad_arms *arms, arena *in, const ir_op *branch, bool (*again)(void *user, const ir_value *loaded), void *user);
 
 #endif

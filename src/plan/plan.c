@@ -46,6 +46,13 @@ typedef struct kept_array {
     int32_t cost;
 } kept_array;
 
+/* a branch that may be computed again as a whole */
+typedef struct branch {
+    ad_arms arms;
+    uint32_t node; /* that its results share */
+    bool connected;
+} branch;
+
 typedef struct plan {
     ir_fn *fn;
     arena *scratch;
@@ -62,7 +69,7 @@ typedef struct plan {
     ad_snapshots snapshots;
     vec(kept_array) arrays;
     map array_of;       /* load -> index in arrays + 1, or NO_ARRAY */
-    map arms_of;        /* branch -> ad_arms */
+    map branch_of;      /* if -> branch */
     map consumed;       /* local array -> (void *)1: it is not there any more when it is reversed */
     map recalled;       /* local array -> the first recall of it */
     cut graph;
@@ -150,12 +157,12 @@ note_arrays(ir_op *op, void *user)
     return true;
 }
 
-static const ad_arms *arms_of(plan *p, const ir_value *v);
+static branch *branch_of(plan *p, const ir_value *v);
 
 static ad_how
 how(plan *p, const ir_value *v)
 {
-    return array_under(p, v) || is_in_array(p, v) || arms_of(p, v) ? AD_OP : ad_recomputable(p->owner, v, p->writes);
+    return array_under(p, v) || is_in_array(p, v) || branch_of(p, v) ? AD_OP : ad_recomputable(p->owner, v, p->writes);
 }
 
 /* -- branches -------------------------------------------------------------------------------------------------------- */
@@ -166,16 +173,19 @@ is_there_again(void *user, const ir_value *loaded)
     return how(user, loaded) == AD_OP;
 }
 
-/* of the branch that v is a result of; NULL: of none that can be computed again */
-static const ad_arms *
-arms_of(plan *p, const ir_value *v)
+/* the branch that v is a result of; NULL: it is of none that can be computed again */
+static branch *
+branch_of(plan *p, const ir_value *v)
 {
     if (!v->def || v->def->code != RG_OP_IF)
         return NULL;
-    const ad_arms *arms = map_get(&p->arms_of, map_ptr(v->def));
-    if (!arms)
-        map_set(&p->arms_of, map_ptr(v->def), (void *)(arms = ad_arms_of(p->scratch, v->def, is_there_again, p)));
-    return arms->again ? arms : NULL;
+    branch *b = map_get(&p->branch_of, map_ptr(v->def));
+    if (!b) {
+        b = arena_new_n(p->scratch, branch, 1);
+        ad_find_arms(&b->arms, p->scratch, v->def, is_there_again, p);
+        map_set(&p->branch_of, map_ptr(v->def), b);
+    }
+    return b->arms.again ? b : NULL;
 }
 
 /* -- forced plans ---------------------------------------------------------------------------------------------- */
@@ -205,7 +215,7 @@ cost_forwards(const plan *p, const ir_value *v)
     case AD_FORWARD:
         break;
     case AD_DERIVED:
-        return v->def->code == RG_OP_IF ? 0 : ad_cost_of_op(v->def);
+        return ad_cost_of_op(v->def);
     case AD_PAIRED:
         return ad_cost_of_pair(v->def);
     }
@@ -219,7 +229,7 @@ cost_of_op(plan *p, const ir_value *v)
     if (p->force == AD_RECOMPUTE_ALL)
         return 0;
     if (v->def->code == RG_OP_IF)
-        return arms_of(p, v)->cost;
+        return branch_of(p, v)->arms.cost;
     if (array_under(p, v))
         return 1; /* others have read what is near it, and the snapshot has been paid for */
     if (p->force == AD_RECORD_ALL)
@@ -270,21 +280,20 @@ connect_operand(plan *p, const ir_value *v, uint32_t in, ir_value *operand)
 static void
 connect_branch(plan *p, ir_value *v, uint32_t in)
 {
-    const ad_arms *arms = arms_of(p, v);
-    uint32_t *whole = map_get(&p->node_of, map_ptr(v->def));
-    if (!whole) {
-        map_set(&p->node_of, map_ptr(v->def), whole = arena_new_n(p->scratch, uint32_t, 1));
-        *whole = cut_node(&p->graph);
-        cut_arc(&p->graph, CUT_SOURCE, *whole, cost_of_op(p, v));
-        for (size_t i = 0; i < arms->outside.n; i++)
-            connect_operand(p, v, *whole, arms->outside.at[i]);
-        for (size_t i = 0; i < arms->loads.n; i++) {
-            const kept_array *kept = array_under(p, arms->loads.at[i]->results[0]);
+    branch *b = branch_of(p, v);
+    if (!b->connected) {
+        b->connected = true;
+        b->node = cut_node(&p->graph);
+        cut_arc(&p->graph, CUT_SOURCE, b->node, b->arms.cost);
+        for (size_t i = 0; i < b->arms.outside.n; i++)
+            connect_operand(p, v, b->node, b->arms.outside.at[i]);
+        for (size_t i = 0; i < b->arms.loads.n; i++) {
+            const kept_array *kept = array_under(p, b->arms.loads.at[i]->results[0]);
             if (kept)
-                cut_arc(&p->graph, kept->node, *whole, CUT_INFINITE);
+                cut_arc(&p->graph, kept->node, b->node, CUT_INFINITE);
         }
     }
-    cut_arc(&p->graph, *whole, in, CUT_INFINITE);
+    cut_arc(&p->graph, b->node, in, CUT_INFINITE);
 }
 
 static void
@@ -408,7 +417,7 @@ forget_copy(ir_op *op, void *user)
 static void
 copy_branch(plan *p, const ir_emit *e, const ir_op *op)
 {
-    const ad_arms *arms = arms_of(p, op->results[0]);
+    const ad_arms *arms = &branch_of(p, op->results[0])->arms;
     if (p->copies_n < p->fn->next_id) {
         p->copies_n = 2 * p->fn->next_id;
         p->copies = arena_new_n(p->scratch, ir_value *, p->copies_n);
@@ -467,7 +476,8 @@ make_value(plan *p, const ir_emit *e, ir_value *wanted)
         }
         bool computed = inside_owner(p, v) && is_recomputed(p, v) && v->def && v->def->code != RG_OP_CONST;
         bool ready = true;
-        const ad_arms *arms = computed ? arms_of(p, v) : NULL;
+        const branch *whole = computed ? branch_of(p, v) : NULL;
+        const ad_arms *arms = whole ? &whole->arms : NULL;
         size_t n = arms ? arms->outside.n : computed ? v->def->nargs : 0;
         for (size_t i = 0; i < n; i++) {
             ir_value *operand = arms ? arms->outside.at[i] : v->def->args[i];
@@ -551,7 +561,7 @@ plan_unwind(plan *p, ir_op *by)
     p->nodes.n = 0;
     vec_clear(&p->stack);
     map_free(&p->node_of);
-    map_free(&p->arms_of);
+    map_free(&p->branch_of);
     map_free(&p->made);
     cut_init(&p->graph, p->scratch);
     ir_walk(by->regions[0], add_need, p);
@@ -591,7 +601,7 @@ ad_plan(ir_module *m, pass_context *c)
         ir_see_through_recalls(fn, c->scratch);
         plan p = {.fn = fn, .scratch = c->scratch, .force = c->plan.force};
         p.arrays.in = p.nodes.in = p.stack.in = c->scratch;
-        p.array_of.in = p.arms_of.in = p.consumed.in = p.recalled.in = p.node_of.in = p.made.in = p.origins.in = c->scratch;
+        p.array_of.in = p.branch_of.in = p.consumed.in = p.recalled.in = p.node_of.in = p.made.in = p.origins.in = c->scratch;
         changed |= ad_derive(fn, &p.origins, c->scratch);
         p.writes = ir_writes_find(fn);
         p.snapshots = ad_snapshots_find(fn, c->scratch);

@@ -7,7 +7,7 @@
 #include "analysis/writes.h"
 
 typedef enum ad_how {
-    AD_NOT,       /* carried values, loads that do not stand still, effects' results, regions' results */
+    AD_NOT,       /* carried values, loads that do not stand still, results of effects and regions (but see arms.h) */
     AD_FREE,      /* constants; a thread's index */
     AD_INDUCTION, /* follows from the iteration's number */
     AD_OP         /* from its operands */

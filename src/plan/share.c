@@ -4,8 +4,9 @@
  *     if %c { recall %a .. } else { recall %b .. }     →     if %c { recall %r .. } else { recall %r .. }
  *
  * A frame would have a place for each of them, which holds nothing where the other arm ran. The reverse asks for either only
- * where its arm ran. Numbers alone: what stands for another value may be any, and a subscript may not. After the plan, because a
- * result of an if cannot be computed again; before lanes, where the arms of an if are two. */
+ * where its arm ran. This is for floating-point numbers alone: lanes whose arm did not run compute with the other arm's value, which
+ * does no harm in arithmetic, but would in a subscript. The plan comes before, as it decides for each value by itself whether it is
+ * recorded; lanes come behind, as they do away with the arms. */
 #include "diff/ad.h"
 #include "ir/recall.h"
 

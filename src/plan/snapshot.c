@@ -65,7 +65,7 @@ temp_like(ir_value *array)
     return first;
 }
 
-/* whether it is picked from arrays that can be seen at the end of the kernel, each as long as it is */
+/* whether the array is picked from arrays that can be seen at the end of the kernel */
 static bool
 is_picked_array(const ir_value *array)
 {
@@ -125,7 +125,7 @@ poly_quotient(const poly *p, const poly *q)
     return p->known && q->known && left == 0 ? ratio : 0;
 }
 
-/* whether what a coefficient is made of, numbers of elements as a rule, is added (1) or subtracted (-1); 0: both */
+/* the sign of a polynomial whose factors are positive, as numbers of elements are: 1 or -1; 0: it has terms of both signs */
 static int
 sign_of(const poly *coefficient)
 {
@@ -137,7 +137,8 @@ sign_of(const poly *coefficient)
     return added - subtracted;
 }
 
-/* What an integer is at most while the loops around count; not known: they are not all counted, or its pace has no sign. */
+/* The greatest value of an integer, over all indices of the loops around it; not known: a loop is not counted, or the sign of a
+ * coefficient is not known. */
 static poly
 at_most(integers *in, const poly *of, const ir_fn *fn)
 {
@@ -182,8 +183,8 @@ note_written(ir_op *op, void *user)
     return true;
 }
 
-/* As declared. An array that is written and has no declared extent is as long as the kernel writes it: nobody gives it
- * much more. */
+/* How many elements an array has: as declared; without a declared extent an estimate, from the first element up to the last one
+ * that the kernel writes. */
 static poly
 extent_or_written(integers *in, const ir_value *array)
 {

@@ -46,3 +46,21 @@ carried_elements(int n, int m, int k, const double a[n], double u[n], double g[n
         }
     }
 }
+
+// kernel: carried_once
+// args: n=1 m=1 k=0 a[1]=0.9 u[1]=0.3 g[1][1]=0.2 s[4]=0.1,0.2,0.3,0.4 at[1]=0
+// split: refused
+void
+carried_once(int n, int m, int k, const double a[n], double u[n], double g[n][m], double s[4], const int at[n])
+{
+    carried_elements(n, m, k, a, u, g, s, at);
+}
+
+// kernel: carried_never
+// args: n=0 m=1 k=0 a[0]=0 u[0]=0 g[0][1]=0 s[4]=0.1,0.2,0.3,0.4 at[0]=0
+// split: refused
+void
+carried_never(int n, int m, int k, const double a[n], double u[n], double g[n][m], double s[4], const int at[n])
+{
+    carried_elements(n, m, k, a, u, g, s, at);
+}

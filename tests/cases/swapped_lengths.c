@@ -35,3 +35,21 @@ swapped_lengths(int n, int steps, double *u, double *next, double *q, double *fl
             q[i] += 0.3 * (flux[i] - flux[i - 1]) * q[i];
     }
 }
+
+// kernel: swapped_never
+// args: n=2 steps=0 u[4]=0.3,0.5,-0.2,0.8 next[6]=0.1,0.2,0.3,0.4,0.5,0.6 q[4]=0.1,0.4,0.3,0.9 flux[4]=0 table[6]=0.5,-0.3,0.8,0.2,0.6,0.9
+// split: refused
+void
+swapped_never(int n, int steps, double *u, double *next, double *q, double *flux, const double table[6])
+{
+    swapped_lengths(n, steps, u, next, q, flux, table);
+}
+
+// kernel: swapped_nothing
+// args: n=2 steps=4 u[4]=0.3,0.5,-0.2,0.8 next[6]=0.1,0.2,0.3,0.4,0.5,0.6 q[4]=0.1,0.4,0.3,0.9 flux[4]=0 table[6]=0.5,-0.3,0.8,0.2,0.6,0.9
+// split: refused
+void
+swapped_nothing(int n, int steps, double *u, double *next, double *q, double *flux, const double table[6])
+{
+    swapped_lengths(n, steps, u, next, q, flux, table);
+}

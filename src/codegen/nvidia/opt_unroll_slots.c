@@ -39,30 +39,6 @@ follows_from_index(const ir_value *v, const ir_value *index, unsigned depth)
     return false;
 }
 
-/* frames of a tape belong to their loop */
-static bool
-may_be_copied(const ir_op *op)
-{
-    switch ((int)op->code) {
-    case RG_OP_CONST:
-    case RG_OP_EXTENT:
-    case RG_OP_EXTRACT:
-    case RG_OP_IF:
-    case RG_OP_LANE:
-    case RG_OP_LANES_ANY:
-    case RG_OP_LANES_REDUCE:
-    case RG_OP_LOAD:
-    case RG_OP_RMW:
-    case RG_OP_SLOT_LOAD:
-    case RG_OP_SLOT_STORE:
-    case RG_OP_SPLAT:
-    case RG_OP_STORE:
-    case RG_OP_YIELD:
-        return true;
-    }
-    return ir_ops[op->code].form != IR_OTHER;
-}
-
 /* Integers are subscripts, most of which will be known. */
 static bool
 measure_slot_use(ir_op *op, void *user)
@@ -71,7 +47,7 @@ measure_slot_use(ir_op *op, void *user)
     bool slot = op->code == RG_OP_SLOT_LOAD || op->code == RG_OP_SLOT_STORE;
     bool number = op->nresults && !ir_is_float((rg_dtype)op->results[0]->type.dtype);
     m->slots |= slot && follows_from_index(op->args[1], m->index, SUBSCRIPT_DEPTH);
-    m->stays |= !may_be_copied(op);
+    m->stays |= !several_may_repeat(op) && op->code != RG_OP_IF && op->code != RG_OP_EXTRACT;
     if (op->code != RG_OP_YIELD && !number)
         m->ops += ir_ops[op->code].flags & IR_FUNCTION ? (uint32_t)m->machine->function : 1;
     return !m->stays;

@@ -118,6 +118,7 @@ node *fc_import_expr(unit *u, CXCursor c);
 node *fc_import_stmt(unit *u, CXCursor c);
 node *fc_import_initialiser(unit *u, CXCursor c);
 node *fc_node_new(unit *u, node_kind kind, CXCursor c);
+node *fc_node_typed(unit *u, node_kind kind, CXCursor c, ctype *type);
 node *fc_node_bad(unit *u, CXCursor c, front_error error, const char *text);
 /* import_cxx.c: what C++ has besides C. Of cursors that mean the same in C: NULL. */
 node *fc_import_cxx_expr(unit *u, CXCursor c, enum CXCursorKind kind, const cursors *kids);

@@ -3,8 +3,7 @@
 #include "front/c/gen.h"
 #include "front/c/import.h"
 
-/* -- what fields say
- * ----------------------------------------------------------------------------------- */
+/* -- what fields say ------------------------------------------------------------------------------------- */
 /* The value that a field has where nothing is said: `double x = 1;`. Null: none. */
 static CXCursor
 default_value(unit *u, CXCursor field)
@@ -75,31 +74,22 @@ fc_made_by(unit *u, CXType record)
     return MADE_PLAINLY;
 }
 
-/* -- constructors that the program has
- * ----------------------------------------------------------------------------------- */
-static node *
-typed(unit *u, node_kind kind, CXCursor c, ctype *type)
-{
-    node *n = fc_node_new(u, kind, c);
-    n->type = type;
-    return n;
-}
-
+/* -- constructors that the program has ------------------------------------------------------------------- */
 /* ({ T made; constructor(&made, ...); made; }) */
 static node *
 constructed(unit *u, CXCursor c, CXCursor constructor)
 {
     ctype *type = fc_import_type(u, clang_getCursorType(c));
     decl *made = arena_one(u->arena, decl);
-    node *block = fc_node_new(u, S_BLOCK, c), *all = typed(u, E_STATEMENTS, c, type), *call = fc_node_new(u, E_CALL, c);
-    node *address = typed(u, E_ADDR, c, fc_reference_to(u, type)), *declared = fc_node_new(u, S_DECL, c);
+    node *block = fc_node_new(u, S_BLOCK, c), *all = fc_node_typed(u, E_STATEMENTS, c, type), *call = fc_node_new(u, E_CALL, c);
+    node *address = fc_node_typed(u, E_ADDR, c, fc_reference_to(u, type)), *declared = fc_node_new(u, S_DECL, c);
     *made = (decl){.kind = DECL_VAR, .name = "made", .type = type, .place = all->place, .unit = u, .address_taken = true};
     block->list = arena_new_n(u->arena, node *, 3);
     declared->list = &block->list[2];
     declared->count = 1;
     block->list[0] = declared;
     block->list[1] = call;
-    block->list[2] = typed(u, E_REF, c, type);
+    block->list[2] = fc_node_typed(u, E_REF, c, type);
     block->list[2]->decl = made;
     block->count = 3;
     address->kid[0] = block->list[2];
@@ -125,9 +115,9 @@ said_of(const cursors *kids, CXCursor field)
 static node *
 set_field(unit *u, CXCursor c, uint32_t number, const ctype *type, CXCursor value)
 {
-    node *this = typed(u, E_REF, c, u->self->type), *n = typed(u, E_ASSIGN, c, type->rec->fields[number].type);
+    node *this = fc_node_typed(u, E_REF, c, u->self->type), *n = fc_node_typed(u, E_ASSIGN, c, type->rec->fields[number].type);
     this->decl = u->self;
-    n->kid[0] = typed(u, E_MEMBER, c, n->type);
+    n->kid[0] = fc_node_typed(u, E_MEMBER, c, n->type);
     n->kid[0]->bits = number;
     n->kid[0]->kid[0] = fc_follow(u, this, c);
     n->kid[1] = fc_import_expr(u, value);

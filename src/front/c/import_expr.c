@@ -14,6 +14,14 @@ fc_node_new(unit *u, node_kind kind, CXCursor c)
 }
 
 node *
+fc_node_typed(unit *u, node_kind kind, CXCursor c, ctype *type)
+{
+    node *n = fc_node_new(u, kind, c);
+    n->type = type;
+    return n;
+}
+
+node *
 fc_node_bad(unit *u, CXCursor c, front_error error, const char *text)
 {
     node *n = fc_node_new(u, clang_isStatement(clang_getCursorKind(c)) ? S_BAD : E_BAD, c);

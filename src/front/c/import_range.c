@@ -15,17 +15,9 @@ counter_type(unit *u)
 }
 
 static node *
-typed(unit *u, node_kind kind, CXCursor c, ctype *type)
-{
-    node *n = fc_node_new(u, kind, c);
-    n->type = type;
-    return n;
-}
-
-static node *
 named(unit *u, CXCursor c, decl *d)
 {
-    node *n = typed(u, E_REF, c, d->type);
+    node *n = fc_node_typed(u, E_REF, c, d->type);
     n->decl = d;
     return n;
 }
@@ -42,7 +34,7 @@ declared(unit *u, CXCursor c, decl *d)
 static node *
 number(unit *u, CXCursor c, ctype *type, int64_t v)
 {
-    node *n = typed(u, E_INT, c, type);
+    node *n = fc_node_typed(u, E_INT, c, type);
     n->bits = (uint64_t)v;
     return n;
 }
@@ -61,7 +53,7 @@ array_ranged_over(unit *u, CXCursor c, node *range)
     if (!fc_node_walk(range, has_no_effect, NULL))
         return NULL;
     if (t && t->kind == TYPE_STRUCT && strncmp(t->rec->name, "std::array<", 11) == 0 && t->rec->nfields == 1) {
-        node *inner = typed(u, E_MEMBER, c, t->rec->fields[0].type);
+        node *inner = fc_node_typed(u, E_MEMBER, c, t->rec->fields[0].type);
         inner->kid[0] = range;
         return inner;
     }
@@ -73,7 +65,7 @@ element(unit *u, CXCursor c, node *array, decl *counter)
 {
     ctype *pointer = arena_one(u->arena, ctype);
     *pointer = (ctype){.kind = TYPE_POINTER, .elem = array->type->elem, .length = -1, .name = array->type->elem->name};
-    node *first = typed(u, E_DECAY, c, pointer), *n = typed(u, E_SUBSCRIPT, c, array->type->elem);
+    node *first = fc_node_typed(u, E_DECAY, c, pointer), *n = fc_node_typed(u, E_SUBSCRIPT, c, array->type->elem);
     first->kid[0] = array;
     n->kid[0] = first;
     n->kid[1] = named(u, c, counter);
@@ -94,7 +86,7 @@ fc_import_range_for(unit *u, CXCursor c, const cursors *kids)
     counter->init = number(u, c, type, 0);
     node *each = element(u, c, array, counter), *n = fc_node_new(u, S_FOR, c), *body = fc_node_new(u, S_BLOCK, c);
     d->init = d->reference ? fc_refer(u, each, c) : each;
-    node *less = typed(u, E_BINARY, c, type), *next = typed(u, E_INC, c, type);
+    node *less = fc_node_typed(u, E_BINARY, c, type), *next = fc_node_typed(u, E_INC, c, type);
     less->op = RG_OP_LT;
     less->kid[0] = named(u, c, counter);
     less->kid[1] = number(u, c, type, array->type->length);
