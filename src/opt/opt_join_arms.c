@@ -13,10 +13,10 @@
  * operands that differ become results of the if, which are selects in lanes; so that is done where it saves more than it costs. An
  * if within the arms counts as an operation where its arms are alike in turn, and hold nothing else. Before differentiation: the
  * reverse has one quotient less, too. Each thread computes what it did. */
+#include "analysis/cost.h"
 #include "analysis/uses.h"
 #include "opt/edit.h"
 #include "opt/pass.h"
-#include "plan/recompute.h"
 
 /* operations saved, at least; ops in a row; pairs that are looked at; the cost of what cannot be had from outside of the if */
 enum { LEAST_GAIN = 4, DEPTH = 16, MOST_PAIRS = 512, IMPOSSIBLE = 1 << 20 };
@@ -99,7 +99,7 @@ cost_of_arms(joining *j, const ir_op *a, const ir_op *b, unsigned depth)
 static int32_t
 cost_of_joining(joining *j, const ir_op *a, const ir_op *b, unsigned depth)
 {
-    int32_t cost = -ad_cost_of_op(a);
+    int32_t cost = -ir_cost(a);
     for (uint32_t i = 0; i < a->nargs && cost < IMPOSSIBLE; i++)
         cost += cost_of_pair(j, a->args[i], b->args[i], depth);
     return a->code == RG_OP_IF && cost < IMPOSSIBLE ? cost + cost_of_arms(j, a, b, depth) : cost;

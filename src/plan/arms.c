@@ -38,7 +38,7 @@ add_arm_op(ir_op *op, void *user)
     if (load)
         vec_push(&q->arms->loads, op);
     if (op->code != RG_OP_CONST && op->code != RG_OP_YIELD && op->code != RG_OP_IF)
-        q->arms->cost += ad_cost_of_op(op);
+        q->arms->cost += ir_cost(op);
     for (uint32_t k = load ? 1 : 0; k < op->nargs; k++)
         if (!is_in_arms(q, op->args[k]))
             take_from_outside(q, op->args[k]);

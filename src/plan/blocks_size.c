@@ -54,7 +54,7 @@ partner(const ir_op *op)
 static int32_t
 saved_by(const pairs *p, const ir_op *op)
 {
-    return p->cheap ? 3 * ad_cost_of_op(op) / 4 : ad_cost_of_op(op) - ad_cost_of_pair(op);
+    return p->cheap ? 3 * ir_cost(op) / 4 : ir_cost(op) - ad_cost_of_pair(op);
 }
 
 static bool

@@ -26,7 +26,7 @@ cost(const ir_value *v, const ir_region *region, int32_t depth)
         return 0;
     if (!v->def || v->type.kind != IR_SCALAR || ir_ops[v->def->code].form == IR_OTHER || depth > MOST)
         return MOST + 1;
-    int32_t sum = ad_cost_of_op(v->def);
+    int32_t sum = ir_cost(v->def);
     for (uint32_t i = 0; i < v->def->nargs && sum <= MOST; i++)
         sum += cost(v->def->args[i], region, depth + 1);
     return sum;

@@ -125,7 +125,7 @@ is_copy_worth_it(const ir_op *op, const copy_place *at)
 {
     uint32_t here = ifs_between(op->parent, at->by->regions[0]);
     uint32_t there = ifs_between(at->region, at->owner->regions[0]);
-    return here == there || (here > there && ad_cost_of_op(op) <= 2);
+    return here == there || (here > there && ir_cost(op) <= 2);
 }
 
 /* whether a reverse op stands in the arm of an if with this condition that was taken then */

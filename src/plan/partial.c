@@ -105,7 +105,7 @@ weigh_recall(exits *x, ir_op *loop, ir_value *wanted)
             l->results++;
             continue;
         }
-        l->cost += v->def->code == RG_OP_CONST ? 0 : ad_cost_of_op(v->def);
+        l->cost += v->def->code == RG_OP_CONST ? 0 : ir_cost(v->def);
         for (uint32_t i = 0; i < v->def->nargs; i++)
             vec_push(&x->stack, v->def->args[i]);
     }

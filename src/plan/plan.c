@@ -215,7 +215,7 @@ cost_forwards(const plan *p, const ir_value *v)
     case AD_FORWARD:
         break;
     case AD_DERIVED:
-        return ad_cost_of_op(v->def);
+        return ir_cost(v->def);
     case AD_PAIRED:
         return ad_cost_of_pair(v->def);
     }
@@ -234,7 +234,7 @@ cost_of_op(plan *p, const ir_value *v)
         return 1; /* others have read what is near it, and the snapshot has been paid for */
     if (p->force == AD_RECORD_ALL)
         return 1;
-    int32_t cost = ad_cost_of_op(v->def);
+    int32_t cost = ir_cost(v->def);
     if (p->task && v->def->code == RG_OP_LOAD) { /* it is read from memory, where recording writes to it as well */
         int32_t half = cost_of_recording(p, v) / 2;
         cost = cost < half ? cost : half;

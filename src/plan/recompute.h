@@ -4,6 +4,7 @@
 #define AD_RECOMPUTE_H
 
 #include "diff/ad.h"
+#include "analysis/cost.h"
 #include "analysis/writes.h"
 
 typedef enum ad_how {
@@ -21,7 +22,6 @@ bool ad_branches(ir_fn *fn, arena *scratch);
 
 /* in simple operations of one lane */
 int32_t ad_cost_of_recording(ir_type type); /* where the tape stays in a cache; elsewhere target.recording times that */
-int32_t ad_cost_of_op(const ir_op *op);
 /* of a cosine beside a sine of the same operand, or the other way round. (In f32 both together take as
  * long as one of them, but longer until the first is there, and loops that carry it wait for that.) */
 int32_t ad_cost_of_pair(const ir_op *op);

@@ -66,7 +66,7 @@ weigh_op(ir_op *op, void *user)
     if (ir_is_loop(op))
         s->cost += LOOP_INSIDE;
     else if (!op->nregions && op->code != RG_OP_CONST && op->code != RG_OP_EXIT_IF)
-        s->cost += ad_cost_of_op(op);
+        s->cost += ir_cost(op);
     for (uint32_t i = 0; i < op->nresults; i++)
         s->arrays |= op->results[i]->type.kind == IR_ARRAY;
     return true;
