@@ -70,6 +70,9 @@ bool ad_plan(ir_module *m, pass_context *c);
 /* Values that the two arms of an if record become one, when the plan is made. */
 bool ad_share(ir_module *m, pass_context *c);
 
+/* What an iteration hands on to the next one is recorded once, when the plan is made. Leaves dead code. */
+bool ad_hand_back(ir_module *m, pass_context *c);
+
 /* Register blocks, after ad_plan: loops that record become loops over blocks of iterations, which record
  * their state once per block; to be planned once more if it changed anything. */
 bool ad_blocks(ir_module *m, pass_context *c);

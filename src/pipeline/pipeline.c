@@ -305,6 +305,8 @@ run_stages(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, pas
             pass_simplify(m, IR_STAGE_AD, c);
         }
         PASS_RUN(m, ad_share, IR_STAGE_AD, c);
+        if (PASS_RUN(m, ad_hand_back, IR_STAGE_AD, c))
+            pass_simplify(m, IR_STAGE_AD, c);
     }
     /* warps are full where rows are short */
     if (m->target->warp)
