@@ -3,11 +3,14 @@
 # Each FOLDER/NAME.c holds a kernel of its name, and comments that say what must be:
 #   // frames FORM: f64 f32 | bool     the types of each push, in order; `none`: nothing is recorded
 #   // count FORM STAGE OP N           ops of that name at that stage (of rgc ir)
+#   // target NAME                     of rgc ir; without it, one thread of this machine
 rgc=$1 folder=$2
-export RG_LANES=1 # what one thread records
 failed=0 checked=0
 
-ir() { "$rgc" ir "$file" "$name" --form "$1" --stage "$2" 2>&1 | sed 's/ @ .*//'; }
+ir() {
+    set -- "$file" "$name" --form "$1" --stage "$2"
+    if [ -n "$target" ]; then "$rgc" ir "$@" --target "$target"; else RG_LANES=1 "$rgc" ir "$@"; fi 2>&1 | sed 's/ @ .*//'
+}
 
 differs() {
     echo "$name: $1: $2, not $3"
@@ -30,6 +33,7 @@ frames() { # FORM: types of values are looked up where they are defined
 
 for file in "$folder"/*.c; do
     name=$(basename "$file" .c)
+    target=$(sed -n 's,^// target ,,p' "$file")
     while read -r slashes what form rest; do
         [ "$slashes" = // ] || continue
         case $what in

@@ -31,6 +31,7 @@ typedef struct pass_context {
     settings settings;
     ad_plan_options plan;
     const uint8_t *planes; /* that the kernel's parameters have: bits of each; NULL: all */
+    bool divided;      /* ad_blocks has run: no loop's iterations become blocks any more */
     bool split;        /* its reverse sweep is to run in a launch of its own */
     unsigned lanes;    /* threads of a group on a CPU; 1: all by themselves, 0: as it pays */
     pass_told_lanes *told_lanes; /* hears what lower_lanes decides; may be NULL */

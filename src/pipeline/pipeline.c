@@ -297,8 +297,9 @@ run_stages(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, pas
         /* which recalled values are recorded, which computed again */
         PASS_RUN(m, ad_plan, IR_STAGE_AD, c);
         pass_simplify(m, IR_STAGE_AD, c);
-        /* loops over blocks of iterations; what they recall is chosen anew */
-        if (PASS_RUN(m, ad_blocks, IR_STAGE_AD, c)) {
+        /* loops over blocks of iterations; what they recall is chosen anew, and what other loops do, which now record at the
+         * full price */
+        if (PASS_RUN(m, ad_blocks, IR_STAGE_AD, c) || m->target->recording_iterations > m->target->recording) {
             PASS_RUN(m, ad_plan, IR_STAGE_AD, c);
             /* what nobody records in the end is computed before a branch that has its own: that one is to stay */
             PASS_RUN(m, opt_dce, IR_STAGE_AD, c);

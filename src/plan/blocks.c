@@ -385,5 +385,6 @@ ad_blocks(ir_module *m, pass_context *c)
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next)
         changed |= divide_loops(fn, &c->plan, c->scratch);
+    c->divided = true;
     return changed;
 }

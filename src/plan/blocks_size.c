@@ -1,7 +1,8 @@
 /* How many iterations a block should have. SPDX-License-Identifier: Apache-2.0
  *
- * An iteration recorded by itself costs its frame. In a block of R it costs an R-th of a frame that holds the
- * state, the slice, computed again, and what it must keep: counted as a frame, which each iteration left over takes. */
+ * An iteration recorded by itself costs its frame, or one that holds the state and what is computed again from that. In a block of R
+ * it costs an R-th of a frame that holds the state, the slice, computed again, and what it must keep: counted as a frame, which each
+ * iteration left over takes. */
 #include "plan/blocks.h"
 
 enum { LARGEST = 32 };
@@ -113,8 +114,11 @@ ad_block_cheapest(const ad_block *c)
         again += machine->frame + machine->byte * bytes_recorded(s, &s->kept);
     while (largest < LARGEST && 2 * largest * each + state <= machine->registers)
         largest *= 2;
-    double least = cost_with(machine, largest, state, again);
-    if (largest == 1 || least > 0.75 * cost_with(machine, 1, each, 0))
+    double least = cost_with(machine, largest, state, again), single = cost_with(machine, 1, each, 0);
+    double from_state = cost_with(machine, 1, state, again - s->cost + s->cost_now);
+    if (from_state < single && !ad_frames_are_own(c->loop, each))
+        single = from_state;
+    if (largest == 1 || least > 0.75 * single)
         return 1;
     uint32_t size = 2;
     while (cost_with(machine, size, state, again) > 1.2 * least)

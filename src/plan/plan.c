@@ -64,6 +64,8 @@ typedef struct plan {
     ir_value **copies;  /* by id: what stands for a value in the copy of a branch; NULL between copies */
     uint32_t copies_n;
     ad_force force;
+    bool divided;      /* what there is of blocks of iterations is there */
+    int32_t recording; /* how many times what it costs in a cache that recording by the owner costs */
     ir_op *owner, *by;  /* the recording op and what unwinds it */
     ir_op *task, *rewinding; /* of which they are part; NULL: of none that records for a later one */
     ad_snapshots snapshots;
@@ -95,7 +97,7 @@ cost_of_snapshot(plan *p, ir_value *array)
     if (n <= 0)
         return CUT_INFINITE;
     const target *machine = p->fn->module->target;
-    double cost = n * (1 + ir_bytes((rg_dtype)array->type.dtype)) * machine->recording * machine->copying;
+    double cost = n * (1 + ir_bytes((rg_dtype)array->type.dtype)) * p->recording * machine->copying;
     for (const ir_op *op = p->owner; op != p->task; op = op->parent->op)
         if (op->code != RG_OP_IF)
             cost /= TRIPS;
@@ -198,7 +200,7 @@ cost_of_recording(plan *p, const ir_value *v)
         return CUT_INFINITE;
     /* what a task records for a later one has left the cache by then */
     int32_t away = p->task ? (int32_t)ir_bytes((rg_dtype)v->type.dtype) / 2 : 0;
-    return (ad_cost_of_recording(v->type) + away) * p->fn->module->target->recording;
+    return (ad_cost_of_recording(v->type) + away) * p->recording;
 }
 
 static ad_origin
@@ -330,7 +332,7 @@ connect(plan *p, ir_value *v)
 static bool
 is_better_without_frames(plan *p, int64_t least)
 {
-    int64_t cost = 0, frame = 8 * p->fn->module->target->recording;
+    int64_t cost = 0, frame = 8 * p->recording;
     if (p->force != AD_LEAST_COST)
         return false;
     for (size_t i = 0; i < p->arrays.n; i++)
@@ -552,6 +554,18 @@ note_rewound_task(plan *p, ir_op *by)
     map_free(&p->array_of);
 }
 
+/* Iterations of a thread that stay what they are record at the full price. */
+static int32_t
+price_of_recording(const plan *p)
+{
+    const target *machine = p->fn->module->target;
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < p->nodes.n; i++)
+        bytes += ir_bytes((rg_dtype)p->nodes.at[i].v->type.dtype);
+    bool full = p->divided && p->by->code == RG_OP_UNWIND && !ad_frames_are_own(p->owner, bytes);
+    return full ? machine->recording_iterations : machine->recording;
+}
+
 static void
 plan_unwind(plan *p, ir_op *by)
 {
@@ -565,6 +579,7 @@ plan_unwind(plan *p, ir_op *by)
     map_free(&p->made);
     cut_init(&p->graph, p->scratch);
     ir_walk(by->regions[0], add_need, p);
+    p->recording = price_of_recording(p);
     while (p->stack.n) {
         ir_value *v = vec_pop(&p->stack);
         connect(p, v);
@@ -599,7 +614,7 @@ ad_plan(ir_module *m, pass_context *c)
     for (ir_fn *fn = m->first; fn; fn = fn->next) {
         changed |= ad_lift_partial(fn, ir_writes_find(fn), c->scratch);
         ir_see_through_recalls(fn, c->scratch);
-        plan p = {.fn = fn, .scratch = c->scratch, .force = c->plan.force};
+        plan p = {.fn = fn, .scratch = c->scratch, .force = c->plan.force, .divided = c->divided};
         p.arrays.in = p.nodes.in = p.stack.in = c->scratch;
         p.array_of.in = p.branch_of.in = p.consumed.in = p.recalled.in = p.node_of.in = p.made.in = p.origins.in = c->scratch;
         changed |= ad_derive(fn, &p.origins, c->scratch);

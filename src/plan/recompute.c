@@ -26,6 +26,18 @@ ad_recomputable(const ir_op *owner, const ir_value *v, const ir_writes *writes)
     return ir_ops[op->code].form != IR_OTHER ? AD_OP : AD_NOT;
 }
 
+bool
+ad_frames_are_own(const ir_op *loop, uint64_t bytes)
+{
+    const uint64_t room = loop->parent->fn->module->target->own_tape;
+    const ir_op *op = loop;
+    for (; op && op->code != RG_OP_PARALLEL && bytes <= room; op = op->parent->op) {
+        uint64_t trips = ir_is_loop(op) ? ir_most_iterations(op) : 1;
+        bytes = trips <= room ? bytes * trips : room + 1;
+    }
+    return op && bytes <= room && !op->records;
+}
+
 /* -- costs -------------------------------------------------------------------------------------------------- */
 int32_t
 ad_cost_of_recording(ir_type type)

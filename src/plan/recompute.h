@@ -20,6 +20,10 @@ ad_how ad_recomputable(const ir_op *owner, const ir_value *v, const ir_writes *w
 /* Recalls that only branches part from their values, which are cheap there, become those; whether there were any. */
 bool ad_branches(ir_fn *fn, arena *scratch);
 
+/* Whether a loop that records so many bytes an iteration has its frames with the thread, and not on a warp's tape: there they are read
+ * and written about as fast as by a CPU. */
+bool ad_frames_are_own(const ir_op *loop, uint64_t bytes);
+
 /* in simple operations of one lane */
 int32_t ad_cost_of_recording(ir_type type); /* where the tape stays in a cache; elsewhere target.recording times that */
 /* of a cosine beside a sine of the same operand, or the other way round. (In f32 both together take as

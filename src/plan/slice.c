@@ -63,13 +63,24 @@ weigh_op(ir_op *op, void *user)
     if (!live_has_op(&s->of.live, op))
         return true;
     s->ops += op->nresults > 0;
-    if (ir_is_loop(op))
-        s->cost += LOOP_INSIDE;
-    else if (!op->nregions && op->code != RG_OP_CONST && op->code != RG_OP_EXIT_IF)
-        s->cost += ir_cost(op);
     for (uint32_t i = 0; i < op->nresults; i++)
         s->arrays |= op->results[i]->type.kind == IR_ARRAY;
     return true;
+}
+
+/* of op with all that it holds */
+static int32_t
+cost_in_slice(const ad_slice *s, const ir_op *op)
+{
+    int32_t cost = ir_is_loop(op) ? LOOP_INSIDE : 0;
+    if (!live_has_op(&s->of.live, op))
+        return 0;
+    if (!op->nregions && op->code != RG_OP_CONST && op->code != RG_OP_EXIT_IF)
+        cost += ir_cost(op);
+    for (uint32_t i = 0; i < op->nregions; i++)
+        ir_for_ops (inner, op->regions[i])
+            cost += cost_in_slice(s, inner);
+    return cost;
 }
 
 /* The body's ops run whole, with all that stands in them. */
@@ -113,9 +124,14 @@ ad_slice_solve(ad_slice *s)
         s->possible &= !array || slice_is_literal(v);
     }
     ir_walk(loop->regions[0], weigh_op, s);
-    for (const ir_op *op = body->last; op; op = op->prev)
-        if (live_has_op(&s->of.live, op) && is_now(s, op))
+    for (const ir_op *op = body->last; op; op = op->prev) {
+        bool now = live_has_op(&s->of.live, op) && is_now(s, op);
+        int32_t cost = cost_in_slice(s, op);
+        s->cost += cost;
+        s->cost_now += now ? cost : 0;
+        if (now)
             need_now(s, op);
+    }
 }
 
 void

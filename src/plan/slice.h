@@ -15,7 +15,8 @@ typedef struct ad_slice {
     bool arrays;       /* local arrays are part of it */
     bool possible;     /* everything needed can run again */
     uint32_t ops;      /* how many ops it is */
-    int32_t cost;      /* in simple operations */
+    int32_t cost;      /* in simple operations, */
+    int32_t cost_now;  /* of which so many are what wanted values come from in their own iteration */
     slice_values wanted, kept;
 } ad_slice;
 

@@ -15,7 +15,7 @@
         .name = text, .vector = bytes,                                                                                       \
         .page = RT_PAGE, .page_header = RT_PAGE_HEADER, .frame_max = RT_FRAME_MAX, .frame_align = 1,                         \
         .registers = 16 * 8, .local_arrays = 1 << 15,                                                                        \
-        .frame = 0.5, .byte = 1.0 / 8, .recording = 1, .copying = 1, .load = 3,                                                            \
+        .frame = 0.5, .byte = 1.0 / 8, .recording = 1, .recording_iterations = 1, .copying = 1, .load = 3,                                                            \
         .function = 20, .trips = 16,                                                                                         \
         .unasked = 8,                                                                                                        \
         .unroll = 3, .unroll_ops = 400, .unroll_elements = 1500, .unroll_rounds = 1, .scalable = sve, .features = uses,                                \
@@ -48,7 +48,7 @@ const target target_nvidia = {
     .name = "nvidia", .warp = RT_WARP,
     .page = RT_GPU_PAGE, .page_header = RT_GPU_HEADER, .frame_max = RT_FRAME_MAX, .frame_align = 8, .own_tape = 768,
     .registers = 64 * 4, .code = 1024, .local_arrays = RT_WARP * (1 << 14),
-    .frame = 12, .byte = 12, .recording = 2, .copying = 2, .load = 16, .pairs = true,
+    .frame = 12, .byte = 12, .recording = 2, .recording_iterations = 8, .copying = 2, .load = 16, .pairs = true,
     .function = 24, .trips = 16,
     .unasked = 40, .unasked_root = 8, .unasked_access = 2,
     .unroll = 64, .unroll_ops = 250, .unroll_elements = 1024, .unroll_inside = 4, .unroll_rounds = 3,

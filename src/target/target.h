@@ -27,6 +27,7 @@ typedef struct target {
     /* recording against computing again (plan) */
     double frame, byte; /* pushing and popping a frame, whatever it holds; writing and reading one byte of it */
     int32_t recording;  /* how many times what it costs in a cache that recording costs */
+    int32_t recording_iterations; /* the same of the iterations of a loop that have not become blocks */
     int32_t copying;    /* how many times what recording costs that a copy of an array costs, kept and brought back */
     int32_t load;
     bool pairs;         /* a sine costs little beside the cosine, whatever the type */
