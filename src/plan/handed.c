@@ -35,7 +35,7 @@ typedef struct unwinding {
 } unwinding;
 
 static bool
-note_recall(ir_op *op, void *user)
+note_handed_recall(ir_op *op, void *user)
 {
     unwinding *u = user;
     ir_op *by;
@@ -111,7 +111,7 @@ typedef struct passing {
 } passing;
 
 static bool
-note_unwind(ir_op *op, void *user)
+note_handing_unwind(ir_op *op, void *user)
 {
     passing *p = user;
     if (op->code == RG_OP_UNWIND)
@@ -124,7 +124,7 @@ hand_back(passing *p, ir_op *by, arena *scratch)
 {
     unwinding u = {.fn = by->parent->fn, .by = by, .owner = ir_trace_maker(by->args[0])};
     u.recalls.in = u.recalled.in = u.handed.in = u.handed_of.in = u.lifted.in = scratch;
-    ir_walk(by->regions[0], note_recall, &u);
+    ir_walk(by->regions[0], note_handed_recall, &u);
     find_handed(&u);
     carry_handed(&u);
     for (size_t i = 0; i < u.recalls.n; i++) {
@@ -142,7 +142,7 @@ ad_hand_back(ir_module *m, pass_context *c)
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next) {
         passing p = {.unwinds.in = c->scratch, .was.in = c->scratch, .is.in = c->scratch};
-        ir_walk(fn->body, note_unwind, &p);
+        ir_walk(fn->body, note_handing_unwind, &p);
         while (p.unwinds.n) /* what a loop leaves behind may be what one around it hands on */
             hand_back(&p, vec_pop(&p.unwinds), c->scratch);
         if (!p.was.n)
