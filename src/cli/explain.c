@@ -28,7 +28,7 @@ typedef struct loop_facts {
     rg_op code;
     bool reversed;  /* some code runs through its iterations backwards */
     bool kept;      /* a parallel loop whose threads' records outlive it */
-    bool adjoints;  /* a parallel loop that adds to adjoints itself */
+    bool adjoints;  /* it reaches adjoints itself: its iterations run forward and in reverse, one after the other */
     uint32_t bytes; /* that one iteration records */
     uint32_t block; /* more than 1: so many iterations are recorded as one */
     str recorded;   /* their names */
@@ -107,8 +107,8 @@ see_plan(ir_op *op, void *user)
 {
     explanation *l = user;
     loop_facts *f = is_loop(op) ? map_get(&l->loops, place_key(op->loc)) : NULL;
-    if (f && op->code == RG_OP_PARALLEL) {
-        f->kept = f->kept || op->records;
+    if (f) {
+        f->kept = f->kept || (op->code == RG_OP_PARALLEL && op->records);
         f->adjoints = f->adjoints || !ir_walk(op->regions[0], find_adjoint, NULL);
     }
     if (op->code == RG_OP_SNAPSHOT)
@@ -305,6 +305,8 @@ explain_loop(explanation *l, const loop_facts *f)
         listing_note(l->listing, f->loc, "%s: reversed, nothing recorded", kind);
     else if (f->reversed)
         listing_note(l->listing, f->loc, "%s: reversed", kind);
+    else if (f->adjoints)
+        listing_note(l->listing, f->loc, "%s: each iteration runs forward, then in reverse", kind);
     else
         listing_note(l->listing, f->loc, "%s: not reversed, no derivative passes through it", kind);
 }

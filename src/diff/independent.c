@@ -60,6 +60,16 @@ look_at_access(ir_op *op, void *user)
     return q->fine;
 }
 
+/* local arrays from outside of the loop */
+static bool
+takes_no_array_of(ir_op *op, void *loop)
+{
+    for (uint32_t i = 0; i < op->nargs; i++)
+        if (op->args[i]->type.kind == IR_ARRAY && !ir_region_inside(op->args[i]->region, ((ir_op *)loop)->regions[0]))
+            return false;
+    return true;
+}
+
 /* -- loops --------------------------------------------------------------------------------------------------------- */
 
 static bool
@@ -79,22 +89,37 @@ as_parallel(ir_op *loop)
 }
 
 static void
-as_serial(ir_op *loop)
+as_serial(ir_op *loop, int64_t step)
 {
     loop->code = RG_OP_FOR;
-    loop->attr.step = 1;
+    loop->attr.step = step;
+}
+
+static writes_query
+look_at_writes(ir_op *loop, arena *scratch)
+{
+    int64_t step = loop->attr.step;
+    writes_query q = {.loop = loop, .scratch = scratch, .apart.in = scratch};
+    q.fine = ir_walk(loop->regions[0], needs_no_order, NULL);
+    as_parallel(loop); /* as who asks about threads wants to see it */
+    if (q.fine)
+        ir_walk(loop->regions[0], look_at_access, &q);
+    as_serial(loop, step);
+    return q;
+}
+
+bool
+ad_iterations_are_apart(ir_op *loop, arena *scratch)
+{
+    return ir_walk(loop->regions[0], takes_no_array_of, loop) && look_at_writes(loop, scratch).fine;
 }
 
 bool
 ad_is_independent(ir_op *loop, arena *scratch)
 {
-    if (loop->code != RG_OP_FOR || loop->attr.step != 1 || loop->nresults || loop->records || runs_shortly(loop) ||
-        !ir_walk(loop->regions[0], needs_no_order, NULL))
+    if (loop->code != RG_OP_FOR || loop->attr.step != 1 || loop->nresults || loop->records || runs_shortly(loop))
         return false;
-    writes_query q = {.loop = loop, .scratch = scratch, .apart.in = scratch, .fine = true};
-    as_parallel(loop); /* as who asks about threads wants to see it */
-    ir_walk(loop->regions[0], look_at_access, &q);
-    as_serial(loop);
+    writes_query q = look_at_writes(loop, scratch);
     return q.fine && q.apart.n;
 }
 

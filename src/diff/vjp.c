@@ -411,15 +411,16 @@ ad_vjp(const ir_fn *fn, const ad_options *options, const char *name, pass_contex
     vjp v = {.from = fn, .c = c, .combined = options && options->combined,
              .put_back = options ? options->put_back : NULL, .footprints = ir_footprints_in(a),
              .instance = arena_new_n(a, ir_value *, fn->next_id + 1), .adjoint = arena_new_n(a, rg_var, fn->next_id + 1)};
-    v.instance_ops.in = v.records.in = v.stays.in = v.swept.in = v.late.in = a;
+    v.instance_ops.in = v.records.in = v.stays.in = v.swept.in = v.late.in = v.first_swept.in = a;
     v.contests.in = v.turns.in = v.exclusive.in = a;
     ad_activity_find(&v.activity, fn, options ? options->active : NULL, options ? options->results : NULL, true, a);
     vjp_find_undone(&v);
     v.fn = new_kernel(&v, name);
     v.b = ir_builder_on(fn->module, c->diags, a);
 
-    vjp_choose_swept(&v);
-    vjp_clone_kernel(&v);
+    if (v.combined)
+        vjp_choose_swept(&v, fn->body);
+    vjp_clone_region(&v, fn->body, v.fn->body);
     ir_builder_enter(v.b, v.fn, v.fn->body);
     vjp_declare(&v, fn->body, fn->body->last);
     if (!fn->kernel)

@@ -39,8 +39,8 @@ typedef struct vjp {
     ir_value **instance; /* by id in `from` */
     map instance_ops;    /* ir_op of `from` -> its copy */
     map stays;           /* load of `from` -> the adjoint that its element holds since a later store of it was reversed */
-    map swept, late;     /* ops of `from`: tasks that run where they are reversed, and what runs behind them */
-    const ir_op *first_swept; /* the first one of these tasks; NULL: there are none */
+    map swept, late;     /* ops of `from`: what runs where it is reversed, and what runs behind that */
+    map first_swept;     /* region of `from` -> the first of its ops that run where they are reversed */
     map records;         /* ir_op of `from` -> vjp_record */
     rg_var *adjoint;     /* by id in `from`; NULL: none declared */
     struct vjp_undo *undo;
@@ -120,13 +120,17 @@ ir_value *vjp_read_undone(vjp *v, const ir_value *value);
 
 /* appends the reverse of the ops from `last` back to the first of its region */
 void vjp_reverse(vjp *v, const ir_op *last);
-/* finds `swept` and `late` (vjp_swept.c) */
-void vjp_choose_swept(vjp *v);
-/* the forward part of the new kernel: all of it but `swept` and `late`; in split launches without effects */
-void vjp_clone_kernel(vjp *v);
+/* finds `swept` and `late` among the ops of a region (vjp_swept.c) */
+void vjp_choose_swept(vjp *v, const ir_region *r);
+/* the forward sweep of a region, at the end of `into`: all that is neither `swept` nor `late`; in split launches without effects */
+void vjp_clone_region(vjp *v, const ir_region *r, ir_region *into);
 /* whether the reverse of op does anything; statically: or might, for all that is known before */
 bool vjp_has_work(vjp *v, const ir_op *op, bool statically);
 void vjp_reverse_control(vjp *v, const ir_op *op);            /* if, for, loop, parallel */
+void vjp_reverse_task(vjp *v, const ir_op *op);               /* parallel */
+/* the forward instance of a loop or task records from now on */
+vjp_record *vjp_make_recording(vjp *v, const ir_op *op);
+ir_value **vjp_result_adjoints(vjp *v, const ir_op *op); /* of each result; NULL: none */
 void vjp_reverse_memory(vjp *v, const ir_op *op);             /* load, store, rmw */
 ir_value *vjp_put_back(const vjp *v, const ir_op *store);     /* what its reverse stores again; NULL: nothing */
 void vjp_reverse_call(vjp *v, const ir_op *op);               /* calls that stay */

@@ -1,6 +1,5 @@
 /* Reverse of control flow: one rule per region kind. SPDX-License-Identifier: Apache-2.0 */
 #include "ir/edges.h"
-#include "diff/reduce.h"
 #include "diff/vjp.h"
 #include "analysis/integers.h"
 
@@ -138,8 +137,8 @@ count_iterations(vjp *v, ir_op *loop, vjp_record *record)
     record->which = ir_op_result(loop, v->fn, ir_scalar(RG_I32), NULL);
 }
 
-static vjp_record *
-make_recording(vjp *v, const ir_op *op)
+vjp_record *
+vjp_make_recording(vjp *v, const ir_op *op)
 {
     ir_op *copy = map_get(&v->instance_ops, map_ptr(op));
     vjp_record *record = map_get(&v->records, map_ptr(copy));
@@ -165,9 +164,8 @@ reverse_arm(vjp *v, const ir_region *arm, ir_value *const *g)
     vjp_reverse(v, end->prev);
 }
 
-/* the results' adjoints */
-static ir_value **
-result_adjoints(vjp *v, const ir_op *op)
+ir_value **
+vjp_result_adjoints(vjp *v, const ir_op *op)
 {
     ir_value **g = arena_new_n(v->c->scratch, ir_value *, op->nresults + 1);
     for (uint32_t i = 0; i < op->nresults; i++)
@@ -178,7 +176,7 @@ result_adjoints(vjp *v, const ir_op *op)
 static void
 reverse_if(vjp *v, const ir_op *op)
 {
-    ir_value **g = result_adjoints(v, op);
+    ir_value **g = vjp_result_adjoints(v, op);
     rg_build_if(v->b, vjp_primal(v, op->args[0]));
     reverse_arm(v, op->regions[0], g);
     rg_build_else(v->b);
@@ -294,8 +292,8 @@ reverse_iterations(vjp *v, carried *c, vjp_record *record)
 static void
 reverse_loop(vjp *v, const ir_op *op)
 {
-    vjp_record *record = make_recording(v, op);
-    ir_value **g = result_adjoints(v, op);
+    vjp_record *record = vjp_make_recording(v, op);
+    ir_value **g = vjp_result_adjoints(v, op);
     carried c = open_carried(v, op);
     if (op->code == RG_OP_FOR) {
         for (uint32_t j = 0; j < c.n; j++)
@@ -310,279 +308,69 @@ reverse_loop(vjp *v, const ir_op *op)
             vjp_accumulate(v, op->args[c.first_init + j], rg_build_get(v->b, c.state[j]));
 }
 
-/* -- parallel ------------------------------------------------------------------------------------------------ */
-typedef struct free_values {
-    const ir_op *task;
-    vec(ir_value *) at;
-    map seen;
-} free_values;
-
-static bool
-collect_free(ir_op *op, void *user)
-{
-    free_values *f = user;
-    for (uint32_t i = 0; i < op->nargs; i++) {
-        ir_value *a = op->args[i];
-        if (ir_region_inside(a->region, f->task->regions[0]) || map_get(&f->seen, map_ptr(a)))
-            continue;
-        map_set(&f->seen, map_ptr(a), a);
-        vec_push(&f->at, a);
-    }
-    return true;
-}
-
-/* A local array of the kernel that threads read: each thread has an adjoint of its own for it, and they are summed in a temp. */
-typedef struct shared_array {
-    const ir_value *array;
-    rg_var outside; /* its adjoint around the task */
-    ir_value *sums;
-} shared_array;
-
-/* What the reverse of one parallel loop needs everywhere in it. */
-typedef struct task {
-    const ir_op *op;
-    free_values outer;
-    vec(shared_array) arrays;
-    ir_value **g;       /* adjoints of the reductions' results; NULL: none */
-    ad_reduction *look; /* of those that are not sums */
-    ad_domain domain;
-} task;
-
+/* Sweep and reverse in one: each iteration runs its forward part where it is reversed. What the loop carries are sums. */
 static void
-open_shared_arrays(vjp *v, task *t)
+reverse_loop_here(vjp *v, const ir_op *op)
 {
-    for (size_t i = 0; i < t->outer.at.n; i++) {
-        const ir_value *a = t->outer.at.at[i];
-        if (a->type.kind != IR_ARRAY || !vjp_active(v, a))
-            continue;
-        ir_value *length = rg_build_int(v->b, RG_I64, a->type.length);
-        rg_dtype dtype = ir_adjoint_dtype((rg_dtype)a->type.dtype);
-        vec_push(&t->arrays, ((shared_array){a, v->adjoint[a->id], rg_build_temp(v->b, dtype, 1, &length)}));
-    }
-}
-
-/* in a thread, whose sums of them begin with nothing */
-static void
-declare_shared_arrays(vjp *v, const task *t)
-{
-    for (size_t i = 0; i < t->arrays.n; i++) {
-        const ir_value *a = t->arrays.at[i].array;
-        rg_type type = {ir_adjoint_dtype((rg_dtype)a->type.dtype), a->type.length};
-        v->adjoint[a->id] = rg_build_var(v->b, (rg_str){0}, type);
-    }
-}
-
-/* element by element; what a thread has not touched costs nothing where its adjoint was never set */
-static void
-add_shared_arrays(vjp *v, const task *t)
-{
-    for (size_t i = 0; i < t->arrays.n; i++) {
-        const shared_array *s = &t->arrays.at[i];
-        ir_value *g = vjp_adjoint(v, s->array), *index;
-        if (!g)
-            continue;
-        rg_build_for(v->b, rg_build_int(v->b, RG_I64, 0), rg_build_int(v->b, RG_I64, s->array->type.length), 1, &index);
-        rg_build_rmw(v->b, RG_PRIMAL, RG_RMW_ADD, true, s->sums, 1, &index, rg_build_extract(v->b, g, index), NULL);
-        rg_build_end(v->b);
-    }
-}
-
-static void
-close_shared_arrays(vjp *v, task *t)
-{
-    for (size_t i = 0; i < t->arrays.n; i++) {
-        const shared_array *s = &t->arrays.at[i];
-        ir_emit e = vjp_here(v);
-        rg_type type = {ir_adjoint_dtype((rg_dtype)s->array->type.dtype), s->array->type.length};
-        rg_var g = rg_build_var(v->b, (rg_str){0}, type);
-        ir_value *index;
-        rg_build_set(v->b, g, ir_emit_zero(&e, ir_array(type.dtype, type.length)));
-        rg_build_for(v->b, rg_build_int(v->b, RG_I64, 0), rg_build_int(v->b, RG_I64, type.length), 1, &index);
-        rg_build_set(v->b, g, rg_build_insert(v->b, rg_build_get(v->b, g), index,
-                                              rg_build_load(v->b, RG_PRIMAL, s->sums, 1, &index)));
-        rg_build_end(v->b);
-        v->adjoint[s->array->id] = s->outside;
-        vjp_accumulate(v, s->array, rg_build_get(v->b, g));
-    }
-}
-
-static void
-reverse_thread(vjp *v, const task *t, ir_value *const *index)
-{
-    const ir_region *body = t->op->regions[0];
-    const ir_op *end = ir_terminator(body);
-    bool was = v->in_parallel;
-    v->in_parallel = true;
-    v->thread = index;
-    vjp_declare(v, body, end);
-    for (uint32_t i = 0; i < end->nargs; i++) {
-        ir_value *g = t->g[i];
-        if (g && t->op->reduce[i] != RG_RMW_ADD)
-            g = ad_reduce_share(v->b, &t->look[i], ad_thread_number(v->b, &t->domain, index),
-                                vjp_primal(v, end->args[i]), g);
-        vjp_accumulate(v, end->args[i], g);
-    }
-    vjp_reverse(v, end->prev);
-    add_shared_arrays(v, t);
-    v->in_parallel = was;
-}
-
-/* opens the parallel loop of the reverse: the same domain, with reductions for the adjoints of values
- * that all threads read */
-static void
-open_reverse_task(vjp *v, task *t, ir_value **index)
-{
-    rg_build_parallel(v->b, t->domain.rank, t->domain.lo, t->domain.hi, index);
-    for (uint32_t k = 0; k < t->domain.rank; k++)
-        index[k]->name = t->op->regions[0]->params[k]->name;
-    for (size_t i = 0; i < t->outer.at.n; i++) {
-        const ir_value *a = t->outer.at.at[i];
-        if (a->type.kind == IR_SCALAR && vjp_active(v, a))
-            rg_build_reduce(v->b, v->adjoint[a->id], RG_RMW_ADD);
-    }
-    declare_shared_arrays(v, t);
-}
-
-/* Sweep and reverse in one: each thread runs its forward part where it is reversed. A combined launch wants the task's sums. */
-static void
-reverse_task_here(vjp *v, task *t)
-{
-    ir_value *index[RG_MAX_RANK];
-    const ir_op *op = t->op;
     const ir_region *body = op->regions[0];
-    uint32_t sums = v->combined ? op->nresults : 0;
-    rg_var *sum = arena_new_n(v->c->scratch, rg_var, sums + 1);
-    for (uint32_t k = 0; k < sums; k++) {
+    const ir_op *end = ir_terminator(body);
+    ir_value **g = vjp_result_adjoints(v, op), *index;
+    rg_var *sum = arena_new_n(v->c->scratch, rg_var, op->nresults + 1);
+    for (uint32_t k = 0; k < op->nresults; k++) {
         sum[k] = rg_build_var(v->b, (rg_str){0}, (rg_type){(rg_dtype)op->results[k]->type.dtype, 0});
         rg_build_set(v->b, sum[k], vjp_primal(v, op->args[ir_first_init(op) + k]));
     }
-    open_reverse_task(v, t, index);
-    for (uint32_t k = 0; k < sums; k++)
-        rg_build_reduce(v->b, sum[k], RG_RMW_ADD);
-    for (uint32_t k = 0; k < t->domain.rank; k++)
-        v->instance[body->params[k]->id] = index[k];
-    vjp_clone_ops(v, body->first, ir_terminator(body), ir_build_region(v->b), v->combined);
-    for (uint32_t k = 0; k < sums; k++)
-        rg_build_set(v->b, sum[k], vjp_primal(v, ir_terminator(body)->args[k]));
+    rg_build_for(v->b, vjp_primal(v, op->args[0]), vjp_primal(v, op->args[1]), op->attr.step, &index);
+    index->name = body->params[0]->name;
+    v->instance[body->params[0]->id] = index;
+    for (uint32_t k = 0; k < op->nresults; k++)
+        v->instance[body->params[1 + k]->id] = rg_build_get(v->b, sum[k]);
+    vjp_choose_swept(v, body);
+    vjp_clone_region(v, body, ir_build_region(v->b));
+    vjp_declare(v, body, end);
     vjp_open_undone(v, body);
-    reverse_thread(v, t, index);
+    for (uint32_t k = 0; k < op->nresults; k++)
+        vjp_accumulate(v, end->args[k], g[k]);
+    vjp_reverse(v, end->prev);
+    vjp_close_undone(v, body);
+    for (uint32_t k = 0; k < op->nresults; k++)
+        rg_build_set(v->b, sum[k], vjp_primal(v, end->args[k]));
     rg_build_end(v->b);
-    for (uint32_t k = 0; k < sums; k++)
+    for (uint32_t k = 0; k < op->nresults; k++) {
         v->instance[op->results[k]->id] = rg_build_get(v->b, sum[k]);
-}
-
-/* The forward task ran earlier and recorded; its threads are reversed from last to first. */
-static void
-reverse_task_rewind(vjp *v, task *t)
-{
-    ir_value *index[RG_MAX_RANK];
-    ir_value *trace = vjp_recalled(v, make_recording(v, t->op)->trace);
-    open_reverse_task(v, t, index);
-    ir_build_rewinds(v->b, trace);
-    reverse_thread(v, t, index);
-    rg_build_end(v->b);
-}
-
-/* The reductions' own derivatives: each initial value's share now, each thread's later. */
-static void
-reverse_reductions(vjp *v, task *t)
-{
-    const ir_op *op = t->op;
-    for (uint32_t i = 0; i < op->nresults && !v->failed; i++) {
-        ir_value *initial = op->args[ir_first_init(op) + i];
-        ir_value *share = t->g[i];
-        if (share && op->reduce[i] != RG_RMW_ADD) {
-            ir_op *copy = map_get(&v->instance_ops, map_ptr(op));
-            ir_value *kept = ad_keep(v->fn, copy, ir_terminator(copy->regions[0])->args[i]);
-            t->look[i] = ad_reduce_look(v->b, &t->domain, (rg_rmw)op->reduce[i],
-                                        vjp_recalled(v, kept),
-                                        vjp_primal(v, op->results[i]), vjp_primal(v, initial));
-            share = ad_reduce_share(v->b, &t->look[i], rg_build_int(v->b, RG_I64, -1),
-                                    vjp_primal(v, initial), share);
-        }
-        vjp_accumulate(v, initial, share);
+        vjp_accumulate(v, op->args[ir_first_init(op) + k], g[k]);
     }
-}
-
-/* What the task reads from outside is made visible before its reverse opens: buffers are picked and
- * values recalled at kernel level. */
-static void
-reverse_task(vjp *v, task *t)
-{
-    size_t n = t->outer.at.n;
-    ir_value **kept = arena_new_n(v->c->scratch, ir_value *, n + 1);
-    for (size_t i = 0; i < n; i++) {
-        uint32_t id = t->outer.at.at[i]->id;
-        kept[i] = v->instance[id];
-        v->instance[id] = vjp_primal(v, t->outer.at.at[i]);
-    }
-    open_shared_arrays(v, t);
-    bool contests = vjp_has_contests(v, t->op);
-    ir_op *forward = map_get(&v->instance_ops, map_ptr(t->op)); /* a sweep takes its place while this reverse is made */
-    if (contests && !v->combined)
-        vjp_sweep_contests(v, t->op, &t->domain);
-    if (contests)
-        vjp_recall_contests(v, t->op, &t->domain);
-    if (v->combined ? map_get(&v->swept, map_ptr(t->op)) != NULL : !contests)
-        reverse_task_here(v, t);
-    else
-        reverse_task_rewind(v, t);
-    map_set(&v->instance_ops, map_ptr(t->op), forward);
-    close_shared_arrays(v, t);
-    for (size_t i = 0; i < n; i++)
-        v->instance[t->outer.at.at[i]->id] = kept[i];
-}
-
-static void
-reverse_parallel(vjp *v, const ir_op *op)
-{
-    task t = {.op = op, .outer = {.task = op}, .domain = {.rank = op->attr.rank}};
-    t.outer.at.in = t.outer.seen.in = t.arrays.in = v->c->scratch;
-    ir_walk(op->regions[0], collect_free, &t.outer);
-    t.g = result_adjoints(v, op);
-    t.look = arena_new_n(v->c->scratch, ad_reduction, op->nresults + 1);
-    for (uint32_t k = 0; k < op->attr.rank; k++) {
-        t.domain.lo[k] = vjp_primal(v, op->args[k]);
-        t.domain.hi[k] = vjp_primal(v, op->args[op->attr.rank + k]);
-    }
-    reverse_reductions(v, &t);
-    if (!v->failed)
-        vjp_open_contests(v, op);
-    if (!v->failed && !v->in_parallel)
-        vjp_open_exclusive(v, op);
-    if (!v->failed)
-        reverse_task(v, &t);
-    if (!v->failed)
-        vjp_close_contests(v, op);
 }
 
 /* -- entry points ---------------------------------------------------------------------------------------------- */
 static void
-clone_kernel(vjp *v, bool late)
+sweep_region(vjp *v, const ir_region *r, ir_region *into, bool late)
 {
-    const ir_region *body = v->from->body;
-    for (const ir_op *op = body->first; op != ir_terminator(body); op = op->next)
+    for (const ir_op *op = r->first; op != ir_terminator(r); op = op->next)
         if (!map_get(&v->swept, map_ptr(op)) && late == (map_get(&v->late, map_ptr(op)) != NULL))
-            vjp_clone_ops(v, op, op->next, v->fn->body, v->combined);
+            vjp_clone_ops(v, op, op->next, into, v->combined);
 }
 
 void
-vjp_clone_kernel(vjp *v)
+vjp_clone_region(vjp *v, const ir_region *r, ir_region *into)
 {
-    clone_kernel(v, false);
+    sweep_region(v, r, into, false);
 }
 
 void
 vjp_reverse_control(vjp *v, const ir_op *op)
 {
-    if (!map_get(&v->swept, map_ptr(op)) && !vjp_has_work(v, op, is_taken_back_everywhere(v, op)))
+    bool swept = map_get(&v->swept, map_ptr(op));
+    if (!swept && !vjp_has_work(v, op, is_taken_back_everywhere(v, op)))
         return;
     if (op->code == RG_OP_IF)
         reverse_if(v, op);
     else if (op->code == RG_OP_PARALLEL)
-        reverse_parallel(v, op);
+        vjp_reverse_task(v, op);
+    else if (swept)
+        reverse_loop_here(v, op);
     else
         reverse_loop(v, op);
-    if (op == v->first_swept)
-        clone_kernel(v, true);
+    if (op == map_get(&v->first_swept, map_ptr(op->parent)))
+        sweep_region(v, op->parent, ir_build_region(v->b), true);
 }

@@ -1,4 +1,4 @@
-/* Which tasks run where they are reversed. SPDX-License-Identifier: Apache-2.0
+/* Which tasks and loops run where they are reversed. SPDX-License-Identifier: Apache-2.0
  *
  *   %s = parallel { A } (add)           reverse of the ops behind it: the adjoint of %s
  *   %l = mul %s, 0.5              ->    %s = parallel { A; reverse of A } (add)
@@ -6,9 +6,12 @@
  *                                       store %y[0], %l
  *
  * Each thread of such a task is swept and then reversed, so that its tape is as deep as one thread instead of as long as the
- * task. Ops behind the task that need it (`late` ones) then run behind its reverse, but are reversed before it: so the
+ * task; so is each iteration of a thread's loop, if no iteration reaches what another one writes, and sums are all that the loop
+ * carries. Ops behind the task or loop that need it (`late` ones) then run behind its reverse, but are reversed before it: so the
  * reverse of a late op must need no value of the task, nor of a late op. All other ops run before the task. No frames change
  * their order: neither the task nor late ops leave any. */
+#include "analysis/carried.h"
+#include "analysis/cost.h"
 #include "diff/vjp.h"
 
 typedef struct choice {
@@ -141,22 +144,67 @@ is_no_contest(ir_op *op, void *user)
 }
 
 static bool
-can_be_swept(const vjp *v, const ir_op *op)
+task_can_be_swept(const vjp *v, const ir_op *op)
 {
-    bool good = op->code == RG_OP_PARALLEL && ir_walk(op->regions[0], is_no_contest, NULL);
+    bool good = ir_walk(op->regions[0], is_no_contest, NULL);
     for (uint32_t k = 0; good && k < op->nresults; k++)
         good = op->reduce[k] == RG_RMW_ADD;
     /* what a store put aside is stored again by its reverse: that must find the store done */
     return good && (!v->put_back || !v->put_back->n || !op->next->next);
 }
 
-/* Whether the task can run where it is reversed, behind the reverse of all ops behind it. */
+/* What the reverse of cheap operations needs is computed again for less than it takes to have both sweeps in one loop. */
+enum { DEAR = 5 };
+
 static bool
-try_task(choice *c, ir_op *task)
+is_cheap(ir_op *op, void *user)
+{
+    vjp *v = user;
+    if (op->code == RG_OP_LOOP)
+        return !vjp_has_work(v, op, true);
+    for (uint32_t k = 0; k < op->nresults; k++)
+        if (vjp_active(v, op->results[k]) && (op->code == RG_OP_FOR ? !ir_carries_sum(op, k, v->c->scratch) : ir_cost(op) >= DEAR))
+            return false;
+    return true;
+}
+
+static bool
+loop_can_be_swept(vjp *v, ir_op *op)
+{
+    if (!vjp_has_work(v, op, true) || ir_walk(op->regions[0], is_cheap, v))
+        return false;
+    bool good = (!v->put_back || !v->put_back->n) && ad_iterations_are_apart(op, v->c->scratch);
+    for (uint32_t k = 0; good && k < op->nresults; k++)
+        good = ir_carries_sum(op, k, v->c->scratch);
+    return good;
+}
+
+static bool
+can_be_swept(vjp *v, ir_op *op)
+{
+    bool in_thread = op->parent->op;
+    return in_thread ? op->code == RG_OP_FOR && loop_can_be_swept(v, op) : op->code == RG_OP_PARALLEL && task_can_be_swept(v, op);
+}
+
+/* What a region yields is had behind its reverse; but for sums, a task's reductions need it before. */
+static bool
+yield_is_early(const choice *c, const ir_op *yield)
+{
+    const ir_op *around = yield->parent->op;
+    for (uint32_t k = 0; around && around->code == RG_OP_PARALLEL && k < yield->nargs; k++)
+        if (around->reduce[k] != RG_RMW_ADD && is_late(c, yield->args[k]))
+            return false;
+    return true;
+}
+
+/* Whether op can run where it is reversed, behind the reverse of all ops behind it. */
+static bool
+try_op(choice *c, ir_op *first)
 {
     vjp *v = c->v;
-    mark_late(c, task);
-    for (ir_op *op = task->next; op != ir_terminator(task->parent); op = op->next) {
+    const ir_op *end = ir_terminator(first->parent);
+    mark_late(c, first);
+    for (ir_op *op = first->next; op != end; op = op->next) {
         bool swept = map_get(&v->swept, map_ptr(op));
         const ir_effects *does = ir_footprint(&v->footprints, op);
         bool late = map_get(&v->late, map_ptr(op)) || does->order || needs_late(c, op) ||
@@ -168,21 +216,21 @@ try_task(choice *c, ir_op *task)
         for (uint32_t k = 0; swept && k < op->nresults; k++)
             map_set(&c->late, map_ptr(op->results[k]), op);
     }
-    return true;
+    return yield_is_early(c, end);
 }
 
 void
-vjp_choose_swept(vjp *v)
+vjp_choose_swept(vjp *v, const ir_region *r)
 {
     arena *a = v->c->scratch;
-    for (ir_op *task = v->combined ? v->from->body->last : NULL; task; task = task->prev) {
+    for (ir_op *op = r->last; op; op = op->prev) {
         choice c = {.v = v, .late.in = a, .behind.at.in = a};
-        if (can_be_swept(v, task) && try_task(&c, task)) {
-            for (ir_op *op = task->next; op; op = op->next)
-                if (map_get(&c.late, map_ptr(op)))
-                    map_set(&v->late, map_ptr(op), op);
-            map_set(&v->swept, map_ptr(task), task);
-            v->first_swept = task;
-        }
+        if (!can_be_swept(v, op) || !try_op(&c, op))
+            continue;
+        for (ir_op *behind = op->next; behind; behind = behind->next)
+            if (map_get(&c.late, map_ptr(behind)))
+                map_set(&v->late, map_ptr(behind), behind);
+        map_set(&v->swept, map_ptr(op), op);
+        map_set(&v->first_swept, map_ptr(r), op);
     }
 }

@@ -1,0 +1,86 @@
+// Loops of a thread whose iterations have nothing to do with each other run where they are reversed. Behind them stand stores of
+// their sums, stores to what they read, and reads of what they wrote; within them loops that recur and end early, and others
+// whose iterations are apart as well.
+#include <math.h>
+
+// kernel: swept_loops
+// args: n=6 m=5 none=0 x[6]=0.3,-0.8,1.2,0.5,-0.4,0.9 w[5]=0.7,1.1,-0.6,0.4,1.3 y[6]=0.2,0.4,0.6,0.8,1.0,1.2 z[6][5]=0.1 r[6]=0.5 v[6]=1.1,0.8,0.9,1.2,0.7,1.0 at[6]=2,0,5,1,1,3 loss[1]=0.1
+// split: refused
+// skip: bits
+void
+swept_loops(int n, int m, int none, double x[n], const double w[m], double y[n], double z[n][m], double r[n], double v[n],
+            const int at[n], double loss[1])
+{
+    double total = 0.0;
+    #pragma omp parallel for reduction(+ : total)
+    for (int i = 0; i < n; i++) {
+        double scale = sqrt(1.0 + x[i] * x[i]), near = 0.0, far = 1.0, least = 2.0;
+
+        /* sums, of which one is never added to in some iterations, and one is taken away from */
+        for (int j = 0; j < m; j++) {
+            double d = scale - w[j] * v[i];
+            if (d * d < 0.1)
+                continue;
+            double e = exp(-d * d);
+            if (e > 0.5)
+                near += e * w[j];
+            else if (e > 0.1)
+                near -= e;
+            for (int k = 0; k < j; k++)
+                far = w[k] > 0.0 ? far + sin(d * w[k]) : far;
+        }
+
+        /* the elements that a loop reads and writes are overwritten behind it; a loop within it recurs and ends early */
+        for (int j = 0; j < m; j++) {
+            double c = z[i][j] + x[i];
+            for (int k = 0; k < 9; k++) {
+                c = cos(c) * w[j];
+                if (c > 0.9)
+                    break;
+            }
+            z[i][j] = c * scale;
+            least += c / (1.0 + scale);
+        }
+        v[i] = 0.5 * r[i];
+        x[i] = 0.5 * x[i] + near;
+        r[i] += z[i][1] + 2.0 * z[i][m - 1];
+
+        /* a loop that does not run, with nothing behind it that it needs */
+        for (int j = 0; j < none; j++)
+            r[i] += sqrt(w[j] + scale);
+
+        /* what is read here was not linear in the sum before: that loop records */
+        double again = 0.0;
+        for (int j = 0; j < m; j++)
+            again += log(2.0 + w[j] * w[j] + least * least);
+        y[i] = 0.5 * y[i] - again + far;
+        total += near + again;
+    }
+    loss[0] += 3.0 * total;
+}
+
+// kernel: sums_and_most
+// args: n=6 m=5 x[6]=0.3,-0.8,1.2,0.5,-0.4,0.9 w[5]=0.7,1.1,-0.6,0.4,1.3 y[6]=0.2,0.4,0.6,0.8,1.0,1.2 loss[2]=0.1,0.2
+// skip: bits
+void
+sums_and_most(int n, int m, const double x[n], const double w[m], double y[n], double loss[2])
+{
+    double total = 0.0, most = -1e30;
+    #pragma omp parallel for reduction(+ : total) reduction(max : most)
+    for (int i = 0; i < n; i++) {
+        double sum = 0.0, square = 0.0, deep = 0.0;
+        for (int j = 0; j < m; j++)
+            sum += exp(-w[j] * x[i]);
+        for (int j = 0; j < m; j++) {
+            double root = sqrt(1.0 + w[j] * x[i] * w[j] * x[i]);
+            square += root;
+            for (int k = j; k < m; k++)
+                deep -= sin(root * w[k]);
+        }
+        y[i] += square - deep;
+        total += 0.5 * square + deep;
+        most = fmax(most, sum);
+    }
+    loss[0] += total * total;
+    loss[1] += most;
+}
