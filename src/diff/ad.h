@@ -29,6 +29,8 @@ ir_fn *ad_jvp(const ir_fn *fn, const ad_options *options, const char *name, pass
 bool ad_is_independent(ir_op *loop, arena *scratch);
 /* Whether no iteration of a `for` reaches elements that another one writes; what the loop carries is not asked. (Likewise.) */
 bool ad_iterations_are_apart(ir_op *loop, arena *scratch);
+/* Whether what a region does may be done later, for all that it holds: accesses, and what has no effect; no local arrays of others. */
+bool ad_is_movable(ir_region *body);
 
 /* -- calls of derivatives (calls.c) ------------------------------------------------------------------------- */
 /* The reverse of a call of a gradient is no reverse of a reverse sweep: the gradient's Jacobian is symmetric, so

@@ -20,10 +20,19 @@ enum { SHORT = 32 /* iterations that are not worth it */, BOUND_DEPTH = 4 };
 
 /* -- what an iteration does ---------------------------------------------------------------------------------------- */
 
+typedef struct writes_query {
+    const ir_op *loop;
+    arena *scratch;
+    vec(const ir_value *) apart; /* arrays that iterations write, each to elements of its own */
+    ir_effects does; /* the loop's body */
+    bool in_order; /* iterations stay in one thread: they may add to the same elements of arrays that are only added to */
+    bool fine;
+} writes_query;
+
 static bool
 needs_no_order(ir_op *op, void *user)
 {
-    (void)user;
+    const writes_query *q = user;
     switch ((int)op->code) {
     case RG_OP_YIELD:
     case RG_OP_EXIT_IF:
@@ -35,15 +44,8 @@ needs_no_order(ir_op *op, void *user)
         return false;
     }
     bool array = ir_is_access(op) && op->args[0]->type.kind == IR_BUFFER;
-    return array ? !op->atomic && op->plane == RG_PRIMAL : (ir_ops[op->code].flags & IR_PURE) != 0;
+    return array ? (!op->atomic || (q->in_order && ir_is_add(op))) && op->plane == RG_PRIMAL : (ir_ops[op->code].flags & IR_PURE) != 0;
 }
-
-typedef struct writes_query {
-    const ir_op *loop;
-    arena *scratch;
-    vec(const ir_value *) apart; /* arrays that iterations write, each to elements of its own */
-    bool fine;
-} writes_query;
 
 static bool
 look_at_access(ir_op *op, void *user)
@@ -54,18 +56,20 @@ look_at_access(ir_op *op, void *user)
     for (size_t i = 0; i < q->apart.n; i++)
         if (q->apart.at[i] == op->args[0])
             return true;
+    if (q->in_order && !(ir_effects_on(&q->does, op->args[0], RG_PRIMAL) & (IR_READS | IR_WRITES)))
+        return true;
     ad_exclusive found = ad_exclusive_find(NULL, q->loop, op->args[0], q->scratch);
     q->fine = !found.why && !found.n;
     vec_push(&q->apart, op->args[0]);
     return q->fine;
 }
 
-/* local arrays from outside of the loop */
+/* of local arrays, an iteration takes its own alone */
 static bool
-takes_no_array_of(ir_op *op, void *loop)
+takes_own_arrays(ir_op *op, void *body)
 {
     for (uint32_t i = 0; i < op->nargs; i++)
-        if (op->args[i]->type.kind == IR_ARRAY && !ir_region_inside(op->args[i]->region, ((ir_op *)loop)->regions[0]))
+        if (op->args[i]->type.kind == IR_ARRAY && !ir_region_inside(op->args[i]->region, body))
             return false;
     return true;
 }
@@ -96,11 +100,13 @@ as_serial(ir_op *loop, int64_t step)
 }
 
 static writes_query
-look_at_writes(ir_op *loop, arena *scratch)
+look_at_writes(ir_op *loop, bool in_order, arena *scratch)
 {
     int64_t step = loop->attr.step;
-    writes_query q = {.loop = loop, .scratch = scratch, .apart.in = scratch};
-    q.fine = ir_walk(loop->regions[0], needs_no_order, NULL);
+    writes_query q = {.loop = loop, .in_order = in_order, .scratch = scratch, .apart.in = scratch};
+    q.fine = ir_walk(loop->regions[0], needs_no_order, &q);
+    if (q.fine && in_order)
+        q.does = ir_effects_of(loop->regions[0], scratch);
     as_parallel(loop); /* as who asks about threads wants to see it */
     if (q.fine)
         ir_walk(loop->regions[0], look_at_access, &q);
@@ -109,9 +115,16 @@ look_at_writes(ir_op *loop, arena *scratch)
 }
 
 bool
+ad_is_movable(ir_region *body)
+{
+    writes_query q = {.in_order = true};
+    return ir_walk(body, needs_no_order, &q) && ir_walk(body, takes_own_arrays, body);
+}
+
+bool
 ad_iterations_are_apart(ir_op *loop, arena *scratch)
 {
-    return ir_walk(loop->regions[0], takes_no_array_of, loop) && look_at_writes(loop, scratch).fine;
+    return ir_walk(loop->regions[0], takes_own_arrays, loop->regions[0]) && look_at_writes(loop, true, scratch).fine;
 }
 
 bool
@@ -119,7 +132,7 @@ ad_is_independent(ir_op *loop, arena *scratch)
 {
     if (loop->code != RG_OP_FOR || loop->attr.step != 1 || loop->nresults || loop->records || runs_shortly(loop))
         return false;
-    writes_query q = look_at_writes(loop, scratch);
+    writes_query q = look_at_writes(loop, false, scratch);
     return q.fine && q.apart.n;
 }
 

@@ -184,6 +184,34 @@ reverse_if(vjp *v, const ir_op *op)
     rg_build_end(v->b);
 }
 
+/* Sweep and reverse in one. */
+static void
+reverse_arm_here(vjp *v, const ir_region *arm, ir_value *const *g, const rg_var *results)
+{
+    const ir_op *end = ir_terminator(arm);
+    vjp_choose_swept(v, arm);
+    vjp_clone_region(v, arm, ir_build_region(v->b));
+    reverse_arm(v, arm, g);
+    for (uint32_t i = 0; i < end->nargs; i++)
+        rg_build_set(v->b, results[i], vjp_primal(v, end->args[i]));
+}
+
+static void
+reverse_if_here(vjp *v, const ir_op *op)
+{
+    ir_value **g = vjp_result_adjoints(v, op);
+    rg_var *results = arena_new_n(v->c->scratch, rg_var, op->nresults + 1);
+    for (uint32_t k = 0; k < op->nresults; k++)
+        results[k] = rg_build_var(v->b, (rg_str){0}, (rg_type){(rg_dtype)op->results[k]->type.dtype, 0});
+    rg_build_if(v->b, vjp_primal(v, op->args[0]));
+    reverse_arm_here(v, op->regions[0], g, results);
+    rg_build_else(v->b);
+    reverse_arm_here(v, op->regions[1], g, results);
+    rg_build_end(v->b);
+    for (uint32_t k = 0; k < op->nresults; k++)
+        v->instance[op->results[k]->id] = rg_build_get(v->b, results[k]);
+}
+
 /* -- loops: the partial last iteration, then the full ones from last to first ------------------------------- */
 typedef struct carried {
     const ir_op *op;
@@ -363,14 +391,12 @@ vjp_reverse_control(vjp *v, const ir_op *op)
     bool swept = map_get(&v->swept, map_ptr(op));
     if (!swept && !vjp_has_work(v, op, is_taken_back_everywhere(v, op)))
         return;
-    if (op->code == RG_OP_IF)
-        reverse_if(v, op);
-    else if (op->code == RG_OP_PARALLEL)
+    if (op->code == RG_OP_PARALLEL)
         vjp_reverse_task(v, op);
-    else if (swept)
-        reverse_loop_here(v, op);
+    else if (op->code == RG_OP_IF)
+        (swept ? reverse_if_here : reverse_if)(v, op);
     else
-        reverse_loop(v, op);
+        (swept ? reverse_loop_here : reverse_loop)(v, op);
     if (op == map_get(&v->first_swept, map_ptr(op->parent)))
         sweep_region(v, op->parent, ir_build_region(v->b), true);
 }

@@ -1,4 +1,4 @@
-/* Which tasks and loops run where they are reversed. SPDX-License-Identifier: Apache-2.0
+/* Which tasks, loops and branches run where they are reversed. SPDX-License-Identifier: Apache-2.0
  *
  *   %s = parallel { A } (add)           reverse of the ops behind it: the adjoint of %s
  *   %l = mul %s, 0.5              ->    %s = parallel { A; reverse of A } (add)
@@ -7,7 +7,7 @@
  *
  * Each thread of such a task is swept and then reversed, so that its tape is as deep as one thread instead of as long as the
  * task; so is each iteration of a thread's loop, if no iteration reaches what another one writes, and sums are all that the loop
- * carries. Ops behind the task or loop that need it (`late` ones) then run behind its reverse, but are reversed before it: so the
+ * carries; and a branch that holds such a loop. Ops behind the task or loop that need it (`late` ones) then run behind its reverse, but are reversed before it: so the
  * reverse of a late op must need no value of the task, nor of a late op. All other ops run before the task. No frames change
  * their order: neither the task nor late ops leave any. */
 #include "analysis/carried.h"
@@ -143,15 +143,24 @@ is_no_contest(ir_op *op, void *user)
     return !ad_is_contest(op);
 }
 
+/* Whether what a store put aside is stored again by its reverse: that must find the store done. */
+static bool
+stores_again(const vjp *v)
+{
+    return v->put_back && v->put_back->n;
+}
+
 static bool
 task_can_be_swept(const vjp *v, const ir_op *op)
 {
     bool good = ir_walk(op->regions[0], is_no_contest, NULL);
     for (uint32_t k = 0; good && k < op->nresults; k++)
         good = op->reduce[k] == RG_RMW_ADD;
-    /* what a store put aside is stored again by its reverse: that must find the store done */
-    return good && (!v->put_back || !v->put_back->n || !op->next->next);
+    return good && (!stores_again(v) || !op->next->next);
 }
+
+static bool can_be_swept(vjp *v, ir_op *op);
+static bool try_op(choice *c, ir_op *first);
 
 /* What the reverse of cheap operations needs is computed again for less than it takes to have both sweeps in one loop. */
 enum { DEAR = 5 };
@@ -173,17 +182,48 @@ loop_can_be_swept(vjp *v, ir_op *op)
 {
     if (!vjp_has_work(v, op, true) || ir_walk(op->regions[0], is_cheap, v))
         return false;
-    bool good = (!v->put_back || !v->put_back->n) && ad_iterations_are_apart(op, v->c->scratch);
+    bool good = ad_iterations_are_apart(op, v->c->scratch);
     for (uint32_t k = 0; good && k < op->nresults; k++)
         good = ir_carries_sum(op, k, v->c->scratch);
     return good;
 }
 
 static bool
+holds_swept(vjp *v, const ir_region *r)
+{
+    ir_for_ops(op, r)
+    {
+        choice c = {.v = v, .late.in = v->c->scratch, .behind.at.in = v->c->scratch};
+        if (can_be_swept(v, op) && try_op(&c, op))
+            return true;
+    }
+    return false;
+}
+
+/* A branch moves with the loops in it. */
+static bool
+branch_can_be_swept(vjp *v, ir_op *op)
+{
+    bool good = vjp_has_work(v, op, true) && ad_is_movable(op->regions[0]) && ad_is_movable(op->regions[1]);
+    for (uint32_t k = 0; good && k < op->nresults; k++)
+        good = op->results[k]->type.kind == IR_SCALAR;
+    return good && (holds_swept(v, op->regions[0]) || holds_swept(v, op->regions[1]));
+}
+
+static bool
 can_be_swept(vjp *v, ir_op *op)
 {
     bool in_thread = op->parent->op;
-    return in_thread ? op->code == RG_OP_FOR && loop_can_be_swept(v, op) : op->code == RG_OP_PARALLEL && task_can_be_swept(v, op);
+    switch ((rg_op)op->code) {
+    case RG_OP_PARALLEL:
+        return !in_thread && task_can_be_swept(v, op);
+    case RG_OP_FOR:
+        return in_thread && !stores_again(v) && loop_can_be_swept(v, op);
+    case RG_OP_IF:
+        return in_thread && !stores_again(v) && branch_can_be_swept(v, op);
+    default:
+        return false;
+    }
 }
 
 /* What a region yields is had behind its reverse; but for sums, a task's reductions need it before. */
@@ -197,7 +237,7 @@ yield_is_early(const choice *c, const ir_op *yield)
     return true;
 }
 
-/* Whether op can run where it is reversed, behind the reverse of all ops behind it. */
+/* Whether `first` can run where it is reversed, behind the reverse of all ops behind it. */
 static bool
 try_op(choice *c, ir_op *first)
 {

@@ -84,3 +84,35 @@ sums_and_most(int n, int m, const double x[n], const double w[m], double y[n], d
     loss[0] += total * total;
     loss[1] += most;
 }
+
+/* Under a condition, and with additions to elements of others. */
+// kernel: guarded_pairs
+// args: n=6 m=3 on[6]=1,1,0,1,0,1 nb[6][3]=1,2,4,3,5,0,1,2,5,0,4,2,5,3,1,2,0,4 x[6]=0.3,-0.8,1.2,0.5,-0.4,0.9 f[6]=0.2,0.4 e[6]=0.3
+// skip: bits
+void
+guarded_pairs(int n, int m, const int on[n], const int nb[n][m], const double x[n], double f[n], double e[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        double sum = 0.0, most = 0.5;
+        if (on[i]) {
+            double all = 0.0;
+            for (int k = 0; k < m; k++) {
+                double d = x[i] - x[nb[i][k]];
+                double r = sqrt(d * d + 0.1);
+                if (r > 1.4)
+                    continue;
+                sum += 1.0 / r;
+                all += d / (r * r);
+                #pragma omp atomic
+                f[nb[i][k]] -= d / (r * r);
+            }
+            #pragma omp atomic
+            f[i] += all;
+        } else {
+            sum = x[i] * x[i];
+            most = sin(x[i]);
+        }
+        e[i] += 0.5 * sum - most;
+    }
+}
