@@ -117,6 +117,50 @@ test_kept(const char *folder)
     CHECK(!compile(true, "cpu", &h) && has_heard(&h, RG_EVENT_WARNING, "Not a directory"));
 }
 
+/* A launch of `fill` with arrays of n elements. */
+static rg_status
+launch(rg_queue *queue, rg_kernel *kernel, int n)
+{
+    float data[2][40] = {{0}};
+    rg_array *x, *y;
+    rg_args *args;
+    rg_array_desc desc = RG_DESC(rg_array_desc, .dtype = RG_F32, .rank = 1, .shape = {n}, .data = data[0]);
+    rg_status status = rg_array_create(queue, &desc, &x);
+    desc.data = data[1];
+    status = status ? status : rg_array_create(queue, &desc, &y);
+    status = status ? status : rg_args_create(queue, kernel, &args);
+    CHECK(!status && !rg_args_set_int(args, RG_STR("n"), n) && !rg_args_set_array(args, RG_STR("x"), x) &&
+          !rg_args_set_array(args, RG_STR("y"), y));
+    status = rg_launch(queue, args, RG_FORWARD);
+    rg_args_destroy(args);
+    rg_array_destroy(x);
+    rg_array_destroy(y);
+    return status;
+}
+
+/* How often a loop is compiled that runs 3 times and then 40: a group of threads is code of its own, and only threads have it. */
+static void
+test_threads(const char *loop, unsigned times)
+{
+    heard h = {.thread = pthread_self()};
+    char text[1000];
+    rg_device *device;
+    rg_queue *queue;
+    rg_module *module;
+    rg_kernel *kernel;
+    rg_device_desc cpu = RG_DESC(rg_device_desc, .name = RG_STR("cpu"));
+    rg_module_desc desc = RG_DESC(rg_module_desc, .log = hear, .user = &h);
+    snprintf(text, sizeof text, "kernel @fill(%%n: i32, %%x: buf<f32,1>, %%y: buf<f32,1>) {\n"
+             "  %%z: i32 = const 0  %%o: i32 = const 1  %%m: i32 = const -1  %%e: i32 = sub %%n, %%o\n  %s  yield\n}\n", loop);
+    CHECK(!rg_device_open(&cpu, &device) && !rg_queue_create(device, NULL, &queue));
+    CHECK(!rg_module_from_ir(rg_str_of(text), &desc, &module) && !rg_module_get_kernel(module, RG_STR("fill"), &kernel));
+    CHECK(!launch(queue, kernel, 3) && !launch(queue, kernel, 40) && !launch(queue, kernel, 2) && !launch(queue, kernel, 39));
+    CHECK(h.n == times);
+    rg_module_destroy(module);
+    rg_queue_destroy(queue);
+    rg_device_destroy(device);
+}
+
 static void
 take(void *user, rg_str content)
 {
@@ -150,8 +194,12 @@ main(void)
     CHECK(!compile(false, "interp", &h) && h.n == 1 && has_heard(&h, RG_EVENT_MADE, "IR of kernel `bend` (forward_vjp) for interp"));
     rg_status status = compile(false, "cpu", &h);
     CHECK(!status || status == RG_UNSUPPORTED); /* a build without LLVM, below one without libclang */
-    if (!status)
+    if (!status) {
         CHECK(h.n == 1 && has_heard(&h, RG_EVENT_MADE, "code of kernel `bend` (forward_vjp) for cpu"));
+        test_threads("parallel (%i: i32) = (%z) to (%n) { %v: f32 = load %x[%i]  store %y[%i], %v  yield }", 2);
+        test_threads("for %i: i32 = %z to %n step 1 { %v: f32 = load %x[%i]  store %y[%i], %v  yield }", 2);
+        test_threads("for %i: i32 = %z to %n step 1 { %v: f32 = load %x[%i]  store %y[%z], %v  yield }", 1);
+    }
     status = compile(true, "cpu", &h);
     CHECK(!status || status == RG_UNSUPPORTED);
     if (!status) {

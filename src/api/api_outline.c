@@ -1,9 +1,11 @@
 /* What launches ask of a kernel's IR: names and types of parameters, the shape region, and how many threads its tasks have.
  * SPDX-License-Identifier: Apache-2.0
  *
- * An outline is the kernel without all else: its body has an empty parallel loop for each task, and what their bounds are made
- * of. A bound that does not follow from the arguments is one that is never small. */
+ * An outline is the kernel without all else: its body has an empty parallel loop for each task, written as one or not, and what
+ * their bounds are made of. A bound that does not follow from the arguments is one that is never small. */
 #include "api/api.h"
+
+#include "diff/ad.h"
 
 typedef struct outline {
     const ir_fn *of;
@@ -37,24 +39,41 @@ outline_end(outline *o, ir_region *r)
     ir_append(r, ir_op_new(o->fn, RG_OP_YIELD, 0, 0, (ir_loc){0}));
 }
 
+/* a task of so many indices, from the first `rank` bounds to the others */
+static void
+outline_threads(outline *o, uint32_t rank, ir_value *const *from, ir_value *const *to)
+{
+    ir_op *task = ir_op_new(o->fn, RG_OP_PARALLEL, 2 * rank, 1, (ir_loc){0});
+    task->attr.rank = rank;
+    for (uint32_t i = 0; i < 2 * rank; i++) {
+        const ir_value *lo = from[i % rank], *hi = to[i % rank];
+        bool known = api_follows_from_args(o->of, lo) && api_follows_from_args(o->of, hi);
+        ir_op_arg(task, o->fn, known ? outline_value(o, i < rank ? lo : hi) : outline_const(o, lo->type, i < rank ? 0 : API_FEW_THREADS));
+    }
+    for (uint32_t i = 0; i < rank; i++)
+        ir_region_param(task->regions[0], from[i]->type, NULL);
+    outline_end(o, task->regions[0]);
+    ir_append(o->fn->body, task);
+}
+
+static bool
+is_in_task(const ir_op *op)
+{
+    while (op && op->code != RG_OP_PARALLEL)
+        op = op->parent->op;
+    return op;
+}
+
+/* Serial loops that will be tasks count, too: each iteration is at most one thread. */
 static bool
 outline_task(ir_op *op, void *user)
 {
     outline *o = user;
-    uint32_t rank = op->attr.rank;
-    if (op->code != RG_OP_PARALLEL)
-        return true;
-    ir_op *task = ir_op_new(o->fn, RG_OP_PARALLEL, 2 * rank, 1, (ir_loc){0});
-    task->attr.rank = rank;
-    for (uint32_t i = 0; i < 2 * rank; i++) {
-        ir_value *lo = op->args[i % rank], *hi = op->args[rank + i % rank];
-        bool known = api_follows_from_args(o->of, lo) && api_follows_from_args(o->of, hi);
-        ir_op_arg(task, o->fn, known ? outline_value(o, op->args[i]) : outline_const(o, lo->type, i < rank ? 0 : API_FEW_THREADS));
-    }
-    for (uint32_t i = 0; i < rank; i++)
-        ir_region_param(task->regions[0], op->regions[0]->params[i]->type, NULL);
-    outline_end(o, task->regions[0]);
-    ir_append(o->fn->body, task);
+    bool down = op->attr.step < 0;
+    if (op->code == RG_OP_PARALLEL)
+        outline_threads(o, op->attr.rank, op->args, op->args + op->attr.rank);
+    else if (op->code == RG_OP_FOR && !is_in_task(op) && ad_is_independent(op, mem_scratch()))
+        outline_threads(o, 1, &op->args[down], &op->args[!down]);
     return true;
 }
 

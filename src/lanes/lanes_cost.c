@@ -16,7 +16,7 @@
 #include <math.h>
 
 enum {
-    APART = 6,       /* each lane's element of a gather, a scatter */
+    APART = 8,       /* each lane's element of a gather, a scatter */
     ONE_BY_ONE = 8,  /* each lane of what runs serially */
     ROW = 8,         /* of each lane one element, by rows (lower_rows.c), for a register */
     STREAMS = 9,     /* part of a group's work from which on the number of rows matters that it reads */
@@ -25,7 +25,8 @@ enum {
     INNER_VECTOR = 4, /* threads' worth of work that the compiler's own vectors do at once */
     MANY = 1000, /* operations of a thread that fill all registers with their values, and the processor with work */
     CACHE = 24 << 10, /* bytes of a group's local arrays that stay in the nearest cache beside what else is read */
-    UNROLLED = 8 /* iterations that the compiler itself makes straight code of */
+    UNROLLED = 8, /* iterations that the compiler itself makes straight code of */
+    PACE_DEPTH = 8 /* ops that a subscript is made of */
 };
 static const double waiting = 1.7; /* how much longer the longest of a group runs than their mean */
 
@@ -205,6 +206,89 @@ widest_float(const ir_op *op)
     return widest;
 }
 
+/* -- what the compiler makes vectors of, in code for one thread ----------------------------------------- */
+
+enum { FAR = 1 << 16 }; /* elements by which a subscript moves that is not known to move by less */
+
+/* by how many elements an iteration moves a subscript; index: the loop's */
+static int
+pace_of(const ir_value *v, const ir_value *index, unsigned depth)
+{
+    const ir_op *op = v->def;
+    uint64_t by;
+    if (v == index)
+        return 1;
+    if (!ir_region_inside(v->region, index->region) || !op) /* or the index of a loop inside */
+        return 0;
+    if (!depth || !ir_is_arithmetic(op) || op->nargs > 2)
+        return FAR;
+    int x = op->nargs ? pace_of(op->args[0], index, depth - 1) : 0, y = op->nargs > 1 ? pace_of(op->args[1], index, depth - 1) : 0;
+    if ((!x && !y) || abs(x) >= FAR || abs(y) >= FAR)
+        return x || y ? FAR : 0;
+    switch ((int)op->code) {
+    case RG_OP_CAST:
+        return x;
+    case RG_OP_NEG:
+        return -x;
+    case RG_OP_ADD:
+        return x + y;
+    case RG_OP_SUB:
+        return x - y;
+    case RG_OP_MUL:
+        return !y && ir_is_const(op->args[1], &by) && by < FAR / (uint64_t)abs(x) ? x * (int)by : FAR;
+    }
+    return FAR;
+}
+
+/* the same of an access: of its last subscript, if the others stay */
+static int
+pace_of_access(const ir_op *op, const ir_value *index)
+{
+    bool buffer = ir_is_access(op);
+    uint32_t n = buffer ? ir_subscripts(op) : 1;
+    for (uint32_t i = 1; i < n; i++)
+        if (pace_of(op->args[i], index, PACE_DEPTH))
+            return FAR;
+    return n ? pace_of(op->args[n], index, PACE_DEPTH) : 0;
+}
+
+/* Whether all of it is done for successive elements at once, where the short loops in it are straight code. `back`: some elements
+ * follow each other backwards. */
+static bool
+is_straight(lanes *l, const ir_region *r, const ir_value *index, bool *back)
+{
+    ir_for_ops(op, r)
+    {
+        bool element = op->code == RG_OP_EXTRACT || op->code == RG_OP_INSERT;
+        bool plain = ir_ops[op->code].form != IR_OTHER || op->code == RG_OP_CONST || op->code == RG_OP_YIELD;
+        if ((op->code == RG_OP_FOR || op->code == RG_OP_UNWIND) && known_trips(op) > 0 && known_trips(op) <= UNROLLED) {
+            if ((op->records && !lanes_is_silent(l, op)) || !is_straight(l, op->regions[0], index, back))
+                return false;
+        } else if (ir_is_access(op) || element) {
+            int pace = pace_of_access(op, index);
+            if (abs(pace) > 1 || (!pace && op->code != RG_OP_LOAD && op->code != RG_OP_EXTRACT))
+                return false;
+            *back |= pace < 0;
+        } else if (!plain) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* whether that is so of a loop, though it has loops in it */
+static bool
+becomes_vectors(lanes *l, const ir_op *loop)
+{
+    const ir_op *end = ir_terminator(loop->regions[0]);
+    if (loop->records && !lanes_is_silent(l, loop))
+        return false;
+    for (uint32_t k = 0; k < end->nargs; k++)
+        if (end->args[k]->type.kind != IR_ARRAY && (!end->args[k]->def || !end->args[k]->def->fast))
+            return false;
+    return is_straight(l, loop->regions[0], loop->regions[0]->params[0], &(bool){false});
+}
+
 /* Whether each thread of a group may run the loop for itself, with the compiler's vectors of iterations. */
 static bool
 may_run_along(lanes *l, const ir_op *op)
@@ -214,16 +298,24 @@ may_run_along(lanes *l, const ir_op *op)
            (!maker->records || lanes_is_silent(l, maker)) && !l->target->warp && is_vector_loop(l, op);
 }
 
+/* how many iterations those vectors do in the time of one */
+static unsigned
+vectors_of(const lanes *l, const ir_op *op)
+{
+    unsigned n = l->target->vector / widest_float(op) / 2;
+    return n > INNER_VECTOR ? n : INNER_VECTOR;
+}
+
 static price
 price_of_loop(lanes *l, const ir_op *op)
 {
     price body = price_of_region(l, op->regions[0]);
     double known = known_trips(op), n = known > 0 ? known : l->target->trips;
     bool varies = ir_loop_divergence_of(&l->divergence, op)->varies;
-    unsigned vector = l->target->vector / widest_float(op) / 2;
-    vector = vector > INNER_VECTOR ? vector : INNER_VECTOR;
+    unsigned vector = vectors_of(l, op);
     bool straight = op->code == RG_OP_FOR && known > 0 && n <= UNROLLED;
-    body.alone = is_vector_loop(l, op) ? body.alone / vector : straight ? body.alone : body.alone + 2;
+    bool vectors = is_vector_loop(l, op) || (op->code == RG_OP_FOR && becomes_vectors(l, op));
+    body.alone = vectors ? body.alone / vector : straight ? body.alone : body.alone + 2;
     body.group = varies ? (body.group + ASK) * waiting : body.group + 2;
     double along = may_run_along(l, op) ? l->width * n * body.alone : INFINITY;
     if (along < n * body.group)
@@ -423,6 +515,9 @@ lanes_choose(lanes *l, const ir_op *parallel)
     if (l->width > 1)
         lanes_check(l, parallel->regions[0]);
     uint64_t row = threads_of_row(parallel);
+    bool back = false;
+    if (is_straight(l, parallel->regions[0], parallel->regions[0]->params[parallel->attr.rank - 1], &back) && back)
+        p.alone /= vectors_of(l, parallel);
     double n = row < l->width ? (double)row : l->width;
     bool pays = c->lanes || 1.2 * p.group < n * p.alone;
     unsigned width = l->refused || !pays ? 1 : l->width;
