@@ -57,7 +57,7 @@ outline_threads(outline *o, uint32_t rank, ir_value *const *from, ir_value *cons
 }
 
 static bool
-is_in_task(const ir_op *op)
+stands_in_task(const ir_op *op)
 {
     while (op && op->code != RG_OP_PARALLEL)
         op = op->parent->op;
@@ -72,7 +72,7 @@ outline_task(ir_op *op, void *user)
     bool down = op->attr.step < 0;
     if (op->code == RG_OP_PARALLEL)
         outline_threads(o, op->attr.rank, op->args, op->args + op->attr.rank);
-    else if (op->code == RG_OP_FOR && !is_in_task(op) && ad_is_independent(op, mem_scratch()))
+    else if (op->code == RG_OP_FOR && !stands_in_task(op) && ad_is_independent(op, mem_scratch()))
         outline_threads(o, 1, &op->args[down], &op->args[!down]);
     return true;
 }

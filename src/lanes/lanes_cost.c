@@ -255,16 +255,15 @@ pace_of_access(const ir_op *op, const ir_value *index)
 /* Whether all of it is done for successive elements at once, where the short loops in it are straight code. `back`: some elements
  * follow each other backwards. */
 static bool
-is_straight(lanes *l, const ir_region *r, const ir_value *index, bool *back)
+runs_as_vectors(lanes *l, const ir_region *r, const ir_value *index, bool *back)
 {
     ir_for_ops(op, r)
     {
-        bool element = op->code == RG_OP_EXTRACT || op->code == RG_OP_INSERT;
         bool plain = ir_ops[op->code].form != IR_OTHER || op->code == RG_OP_CONST || op->code == RG_OP_YIELD;
         if ((op->code == RG_OP_FOR || op->code == RG_OP_UNWIND) && known_trips(op) > 0 && known_trips(op) <= UNROLLED) {
-            if ((op->records && !lanes_is_silent(l, op)) || !is_straight(l, op->regions[0], index, back))
+            if ((op->records && !lanes_is_silent(l, op)) || !runs_as_vectors(l, op->regions[0], index, back))
                 return false;
-        } else if (ir_is_access(op) || element) {
+        } else if (ir_is_access(op) || op->code == RG_OP_EXTRACT || op->code == RG_OP_INSERT) {
             int pace = pace_of_access(op, index);
             if (abs(pace) > 1 || (!pace && op->code != RG_OP_LOAD && op->code != RG_OP_EXTRACT))
                 return false;
@@ -276,7 +275,7 @@ is_straight(lanes *l, const ir_region *r, const ir_value *index, bool *back)
     return true;
 }
 
-/* whether that is so of a loop, though it has loops in it */
+/* Whether that is so of a loop, though it has loops in it. If it fills local arrays, it has iterations enough for a vector. */
 static bool
 becomes_vectors(lanes *l, const ir_op *loop)
 {
@@ -284,9 +283,9 @@ becomes_vectors(lanes *l, const ir_op *loop)
     if (loop->records && !lanes_is_silent(l, loop))
         return false;
     for (uint32_t k = 0; k < end->nargs; k++)
-        if (end->args[k]->type.kind != IR_ARRAY && (!end->args[k]->def || !end->args[k]->def->fast))
+        if (end->args[k]->type.kind == IR_ARRAY ? known_trips(loop) < UNROLLED : !end->args[k]->def || !end->args[k]->def->fast)
             return false;
-    return is_straight(l, loop->regions[0], loop->regions[0]->params[0], &(bool){false});
+    return runs_as_vectors(l, loop->regions[0], loop->regions[0]->params[0], &(bool){false});
 }
 
 /* Whether each thread of a group may run the loop for itself, with the compiler's vectors of iterations. */
@@ -516,7 +515,7 @@ lanes_choose(lanes *l, const ir_op *parallel)
         lanes_check(l, parallel->regions[0]);
     uint64_t row = threads_of_row(parallel);
     bool back = false;
-    if (is_straight(l, parallel->regions[0], parallel->regions[0]->params[parallel->attr.rank - 1], &back) && back)
+    if (runs_as_vectors(l, parallel->regions[0], parallel->regions[0]->params[parallel->attr.rank - 1], &back) && back)
         p.alone /= vectors_of(l, parallel);
     double n = row < l->width ? (double)row : l->width;
     bool pays = c->lanes || 1.2 * p.group < n * p.alone;
