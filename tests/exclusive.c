@@ -87,7 +87,7 @@ flat_rows(int n, int d, const double *x, double y[n])
 
 // kernel: moving_pointer
 // args: n=3 d=2 x[6]=0.5,1,1.5,2,0.7,0.9 y[3]=0
-// adjoints: x tested
+// adjoints: x plain
 void
 moving_pointer(int n, int d, const double *x, double y[n])
 {
@@ -797,4 +797,20 @@ column_from_memory(int n, int m, const int c[n], const double x[n][m], double y[
     #pragma omp parallel for
     for (int i = 0; i < n; i++)
         y[i] = x[i][c[i]] * x[i][c[i]];
+}
+
+// kernel: inner_points
+// args: n=2 m=4 x[8]=0.5,1,1.5,2,0.7,0.9,1.2,0.3 y[8]=0
+// adjoints: x plain
+/* bounds that are sums do not wrap, upwards and downwards */
+void
+inner_points(int n, int m, const double *x, double *y)
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        for (int j = 1; j < m - 1; j++)
+            y[i * m + j] = x[i * m + j] * x[i * m + j];
+        for (int j = m - 2; j > 0; j--)
+            y[i * m + j] += x[i * m + j];
+    }
 }

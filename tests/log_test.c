@@ -198,6 +198,7 @@ main(void)
         CHECK(h.n == 1 && has_heard(&h, RG_EVENT_MADE, "code of kernel `bend` (forward_vjp) for cpu"));
         test_threads("parallel (%i: i32) = (%z) to (%n) { %v: f32 = load %x[%i]  store %y[%i], %v  yield }", 2);
         test_threads("for %i: i32 = %z to %n step 1 { %v: f32 = load %x[%i]  store %y[%i], %v  yield }", 2);
+        test_threads("for %i: i32 = %e to %m step -1 { %v: f32 = load %x[%i]  store %y[%i], %v  yield }", 2);
         test_threads("for %i: i32 = %z to %n step 1 { %v: f32 = load %x[%i]  store %y[%z], %v  yield }", 1);
     }
     status = compile(true, "cpu", &h);

@@ -1,7 +1,7 @@
 /* What varies in a parallel loop, bounded by what is known when it starts. SPDX-License-Identifier: Apache-2.0 */
 #include "diff/bounds.h"
 
-enum { STEPS_MAX = 24, CLAIMS_MAX = 1000, CONDITIONS_MAX = 24 };
+enum { STEPS_MAX = 24, CLAIMS_MAX = 1000, CONDITIONS_MAX = 24, CHOICES_MAX = 3 /* of a larger number each */ };
 
 bool
 ad_bounds_fail(ad_bounds *s, const char *why)
@@ -13,14 +13,47 @@ ad_bounds_fail(ad_bounds *s, const char *why)
 
 /* -- conditions ------------------------------------------------------------------------------------ */
 
+static bool is_known_bound(ad_bounds *s, const poly *p, unsigned depth);
+
+/* f, the larger of two numbers, is not below either of them (the smaller one: not above) */
+static bool
+holds_with_choice(ad_bounds *s, const poly *p, poly_factor f, unsigned depth)
+{
+    const ir_op *op = f.axis ? NULL : f.value->def;
+    poly coefficient, rest;
+    if (!op || (op->code != RG_OP_MAX && op->code != RG_OP_MIN) || !poly_split(p, &f, &coefficient, &rest) ||
+        poly_sign(&coefficient) != (op->code == RG_OP_MAX ? 1 : -1))
+        return false;
+    for (uint32_t i = 0; i < 2; i++) {
+        size_t claims = s->in.claims.n;
+        poly bound = poly_of(&s->in, op->args[i]);
+        bool plain = s->in.claims.n == claims;
+        s->in.claims.n = claims;
+        bound = poly_mul(&coefficient, &bound);
+        bound = poly_add(&rest, &bound, 1);
+        if (plain && is_known_bound(s, &bound, depth))
+            return true;
+    }
+    return false;
+}
+
+static bool
+is_known_bound(ad_bounds *s, const poly *p, unsigned depth)
+{
+    bool holds = poly_sign(p) > 0;
+    for (uint32_t i = 0; i < p->n && p->known && depth && !holds; i++)
+        for (uint32_t k = 0; k < p->term[i].n && !holds; k++)
+            holds = holds_with_choice(s, p, p->term[i].factor[k], depth - 1);
+    return holds;
+}
+
 /* p >= 0: known, or noted as a condition */
 static bool
 require_bound(ad_bounds *s, const poly *p)
 {
-    int sign = poly_sign(p);
-    if (sign > 0)
+    if (is_known_bound(s, p, CHOICES_MAX))
         return true;
-    if (sign < 0 || !p->known || !s->asks)
+    if (poly_sign(p) < 0 || !p->known || !s->asks)
         return false;
     for (size_t i = 0; i < s->conditions.n; i++)
         if (poly_equal(&s->conditions.at[i], p))
@@ -108,7 +141,7 @@ static bool
 bounded_poly(ad_bounds *s, const ir_value *v, int64_t offset, poly *out)
 {
     poly constant = poly_const(offset), p;
-    p = poly_of(&s->in, v);
+    p = poly_of_subscript(&s->in, v);
     *out = poly_add(&p, &constant, 1);
     /* whoever is at claims goes on with these */
     return out->known && (s->checking || ad_bounds_check(s));

@@ -10,13 +10,15 @@
  *
  * Such loops run in lanes and on all threads, and a thread's reverse follows its forward sweep: nothing is recorded from one iteration to
  * the next. They carry nothing, and of each array that they write no two iterations reach the same element, whatever the launch's sizes
- * are. So all values are those of the loop. Sums that a loop carries keep their order, and the loop stays. */
+ * are. So all values are those of the loop. One that counts downwards, or by more than one, is written upwards first (ascending.h). Sums
+ * that a loop carries keep their order, and the loop stays. */
 #include "diff/ad.h"
+#include "diff/ascending.h"
 #include "diff/exclusive.h"
 #include "opt/edit.h"
 #include "opt/pass.h"
 
-enum { SHORT = 32 /* iterations that are not worth it */, BOUND_DEPTH = 4 };
+enum { SHORT = 32 /* iterations that are not worth it */ };
 
 /* -- what an iteration does ---------------------------------------------------------------------------------------- */
 
@@ -93,16 +95,16 @@ as_parallel(ir_op *loop)
 }
 
 static void
-as_serial(ir_op *loop, int64_t step)
+as_serial(ir_op *loop)
 {
     loop->code = RG_OP_FOR;
-    loop->attr.step = step;
+    loop->attr.step = 1;
 }
 
+/* of a loop that counts upwards by one */
 static writes_query
 look_at_writes(ir_op *loop, bool in_order, arena *scratch)
 {
-    int64_t step = loop->attr.step;
     writes_query q = {.loop = loop, .in_order = in_order, .scratch = scratch, .apart.in = scratch};
     q.fine = ir_walk(loop->regions[0], needs_no_order, &q);
     if (q.fine && in_order)
@@ -110,7 +112,7 @@ look_at_writes(ir_op *loop, bool in_order, arena *scratch)
     as_parallel(loop); /* as who asks about threads wants to see it */
     if (q.fine)
         ir_walk(loop->regions[0], look_at_access, &q);
-    as_serial(loop, step);
+    as_serial(loop);
     return q;
 }
 
@@ -124,31 +126,38 @@ ad_is_movable(ir_region *body)
 bool
 ad_iterations_are_apart(ir_op *loop, arena *scratch)
 {
-    return ir_walk(loop->regions[0], takes_own_arrays, loop->regions[0]) && look_at_writes(loop, true, scratch).fine;
+    if (!ir_walk(loop->regions[0], takes_own_arrays, loop->regions[0]))
+        return false;
+    ir_op *before = loop->prev, *form = ad_ascending(loop, scratch);
+    bool apart = look_at_writes(form, true, scratch).fine;
+    ad_ascending_undo(form, loop, before);
+    return apart;
+}
+
+/* The loop, or one in its place that stands before it and counts upwards, if the iterations are independent; else NULL. */
+static ir_op *
+independent_form(ir_op *loop, arena *scratch)
+{
+    if (loop->code != RG_OP_FOR || loop->nresults || loop->records || runs_shortly(loop))
+        return NULL;
+    ir_op *before = loop->prev, *form = ad_ascending(loop, scratch);
+    writes_query q = look_at_writes(form, false, scratch);
+    if (q.fine && q.apart.n)
+        return form;
+    ad_ascending_undo(form, loop, before);
+    return NULL;
 }
 
 bool
 ad_is_independent(ir_op *loop, arena *scratch)
 {
-    if (loop->code != RG_OP_FOR || loop->attr.step != 1 || loop->nresults || loop->records || runs_shortly(loop))
-        return false;
-    writes_query q = look_at_writes(loop, false, scratch);
-    return q.fine && q.apart.n;
+    ir_op *before = loop->prev, *form = independent_form(loop, scratch);
+    if (form)
+        ad_ascending_undo(form, loop, before);
+    return form;
 }
 
 /* -- one loop over two indices --------------------------------------------------------------------------------------- */
-
-/* whether the number can be computed before the task */
-static bool
-can_stand_before(const ir_value *v, const ir_op *task, unsigned depth)
-{
-    if (edit_visible(v, task))
-        return true;
-    bool computed = depth && v->def && !v->def->nregions && (v->def->code == RG_OP_CONST || ir_is_arithmetic(v->def));
-    for (uint32_t i = 0; computed && i < v->def->nargs; i++)
-        computed = can_stand_before(v->def->args[i], task, depth - 1);
-    return computed;
-}
 
 /* The loop that is all that the threads do, but for whole numbers; its bounds are the same for all of them. NULL: there is none. */
 static ir_op *
@@ -158,19 +167,7 @@ loop_alone(const ir_op *task)
     while (op->nresults == 1 && !op->nregions && ir_ops[op->code].flags & IR_PURE && ir_is_integer(op->results[0]->type))
         op = op->next;
     bool only = op->code == RG_OP_FOR && op->next->code == RG_OP_YIELD;
-    return only && can_stand_before(op->args[0], task, BOUND_DEPTH) && can_stand_before(op->args[1], task, BOUND_DEPTH) ? op : NULL;
-}
-
-static ir_value *
-bound_before(edit *e, ir_op *task, ir_value *v)
-{
-    if (edit_visible(v, task))
-        return v;
-    ir_op *copy = ir_op_like(e->fn, v->def);
-    for (uint32_t i = 0; i < v->def->nargs; i++)
-        ir_op_arg(copy, e->fn, bound_before(e, task, v->def->args[i]));
-    ir_insert_before(task, copy);
-    return ir_op_result(copy, e->fn, v->type, v->name);
+    return only && edit_can_stand_before(op->args[0], task) && edit_can_stand_before(op->args[1], task) ? op : NULL;
 }
 
 static bool
@@ -190,7 +187,7 @@ join_loops(edit *e, ir_op *task, ir_op *inner)
     for (uint32_t side = 0; side < 2; side++) {
         for (uint32_t k = 0; k < rank; k++)
             ir_op_arg(joined, e->fn, task->args[side * rank + k]);
-        ir_op_arg(joined, e->fn, bound_before(e, task, inner->args[side]));
+        ir_op_arg(joined, e->fn, edit_number_before(e, task, inner->args[side]));
     }
     for (uint32_t k = 0; k <= rank; k++) {
         ir_value *index = k < rank ? task->regions[0]->params[k] : inner->regions[0]->params[0];
@@ -212,9 +209,10 @@ widen_task(edit *e, ir_op *task)
 {
     bool plain = !task->nresults && !task->records && !task->rewinds && task->regions[0]->nparams == task->attr.rank;
     for (ir_op *inner; plain && task->attr.rank < RG_MAX_RANK && (inner = loop_alone(task));) {
-        if (!ad_is_independent(inner, e->scratch))
+        ir_op *form = independent_form(inner, e->scratch);
+        if (!form)
             break;
-        task = join_loops(e, task, inner);
+        task = join_loops(e, task, form);
     }
 }
 
@@ -226,9 +224,14 @@ look_in_region(edit *e, ir_region *r)
     for (ir_op *op = r->first, *next; op; op = next) {
         next = op->next;
         edit_operands(e, op);
-        if (ad_is_independent(op, e->scratch)) {
-            as_parallel(op);
+        ir_op *form = independent_form(op, e->scratch);
+        if (form) {
+            as_parallel(form);
             e->changed = true;
+        }
+        if (form && form != op) {
+            ir_remove(op);
+            op = form;
         }
         if (op->code == RG_OP_PARALLEL)
             widen_task(e, op);

@@ -1,6 +1,8 @@
 /* Replacement and surgery for the opt_ passes. SPDX-License-Identifier: Apache-2.0 */
 #include "opt/edit.h"
 
+enum { NUMBER_DEPTH = 4 /* ops in a row that a number is made of */ };
+
 static void
 grow_edit_map(edit *e, uint32_t need)
 {
@@ -159,6 +161,35 @@ bool
 edit_visible(const ir_value *v, const ir_op *at)
 {
     return ir_region_inside(at->parent, v->region);
+}
+
+static bool
+can_stand_before(const ir_value *v, const ir_op *at, unsigned depth)
+{
+    if (edit_visible(v, at))
+        return true;
+    bool computed = depth && v->def && !v->def->nregions && (v->def->code == RG_OP_CONST || ir_is_arithmetic(v->def));
+    for (uint32_t i = 0; computed && i < v->def->nargs; i++)
+        computed = can_stand_before(v->def->args[i], at, depth - 1);
+    return computed;
+}
+
+bool
+edit_can_stand_before(const ir_value *v, const ir_op *at)
+{
+    return can_stand_before(v, at, NUMBER_DEPTH);
+}
+
+ir_value *
+edit_number_before(edit *e, ir_op *at, ir_value *v)
+{
+    if (edit_visible(v, at))
+        return v;
+    ir_op *copy = ir_op_like(e->fn, v->def);
+    for (uint32_t i = 0; i < v->def->nargs; i++)
+        ir_op_arg(copy, e->fn, edit_number_before(e, at, v->def->args[i]));
+    ir_insert_before(at, copy);
+    return ir_op_result(copy, e->fn, v->type, v->name);
 }
 
 void

@@ -46,6 +46,9 @@ ir_value *edit_scalar(edit *e, ir_op *at, rg_op code, ir_type type, ir_value *x,
 ir_op *edit_if_runs(edit *e, const ir_op *loop, ir_op *at, ir_op **then, ir_op **otherwise);
 /* whether v is in scope in the region of `at` */
 bool edit_visible(const ir_value *v, const ir_op *at);
+/* whether a number inside of `at` can be computed before it, by few ops; the number there, copies of what it is made of */
+bool edit_can_stand_before(const ir_value *v, const ir_op *at);
+ir_value *edit_number_before(edit *e, ir_op *at, ir_value *v);
 
 /* removal of one operand, result, parameter; those behind it move up */
 void edit_drop_arg(ir_op *op, uint32_t k);

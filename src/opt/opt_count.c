@@ -8,7 +8,8 @@
  * The loop must have one exit, with nothing but pure ops and loads before it; the bound must be the
  * same in every iteration (its computation moves before the loop, where it runs once as it did at
  * least). Where the induction variable could wrap around and change the count, the loop stays as it
- * is; `i <= n` with n the greatest number, which would never end, is taken not to happen.
+ * is; `i <= n` with n the greatest number, which would never end, is taken not to happen, and so is
+ * `i != n` of a signed i that starts behind n, which would wrap on its way.
  *
  * A recording loop, or one whose values are recalled, stays: its partial last iteration is spoken
  * of. */
@@ -193,7 +194,7 @@ choose_counter(counted *c)
         stays = n.min + c->step >= type.min;
         break;
     case RG_OP_NE:
-        return by_one && (c->step > 0 ? start.max <= n.min : start.min >= n.max);
+        return by_one && (ir_is_signed(c->dtype) || (c->step > 0 ? start.max <= n.min : start.min >= n.max));
     default:
         return false;
     }

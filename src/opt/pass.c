@@ -109,6 +109,7 @@ pass_simplify(ir_module *m, ir_stage stage, pass_context *c)
         STEP(opt_cse)
         STEP(opt_dce)
         STEP(opt_count)
+        STEP(opt_induction)
 #undef STEP
         any |= changed;
         if (!changed || c->diags->errors > errors)

@@ -1,6 +1,6 @@
-; Bounds of every kind: <= and >= count in i64 when they might wrap, larger steps only below a known limit.
-; count simplify loop 2
-; count simplify for 5
+; Bounds of every kind: <= and >= count in i64 when they might wrap, larger steps only below a known limit. A signed number that must not meet its bound starts before it.
+; count simplify loop 1
+; count simplify for 6
 ; print aaaaaaaabbbbbbbbcccdddddeeeeeeeffffffggggggggg
 ; arg n = 7
 ; arg u = 9

@@ -8,7 +8,7 @@
 ; want return = 45
 ; want return1 = 0.5625
 ; want return2 = 3.5
-; want return3 = 100
+; want return3 = 4950
 kernel @k(%n: i32, %x: f64) -> (i32, f64, f64, i32) {
   %zero: i32 = const 0
   %one: i32 = const 1
@@ -48,7 +48,7 @@ kernel @k(%n: i32, %x: f64) -> (i32, f64, f64, i32) {
     yield %h
   }
   %long: i32 = for %i4: i32 = %zero to %hundred step 1 (%l: i32 = %zero) {
-    %l1: i32 = add %l, %one
+    %l1: i32 = add %l, %i4
     yield %l1
   }
   yield %sum, %pair, %grown, %long

@@ -136,6 +136,8 @@ fc_condition(gen *g, const node *n, bool negate)
     } else {
         v = fc_scalar(g, n);
         fc_at_node(g, n);
+        if (!fc_is_float_dtype(n->type->dtype) && n->type->dtype != RG_BOOL) /* counts, as i != 0 does */
+            return rg_build_2(g->b, negate ? RG_OP_EQ : RG_OP_NE, v, fc_int_value(g, n->type->dtype, 0));
         v = fc_convert(g, RG_BOOL, v);
     }
     return negate ? rg_build_1(g->b, RG_OP_NOT, v) : v;
