@@ -235,15 +235,30 @@ reverse_power(vjp *v, const ir_op *op, ir_value *g)
     return true;
 }
 
+static bool
+is_late(const vjp *v, const ir_op *op)
+{
+    return map_get(&v->late, map_ptr(op));
+}
+
+/* Whether op passes its adjoint on to that operand now: a late op first to what is late, in the end to all others. */
+static bool
+is_due(const vjp *v, const ir_op *op, const ir_value *operand)
+{
+    const ir_op *def = operand->def;
+    bool late = def && (is_late(v, def) || map_get(&v->swept, map_ptr(def)));
+    return !is_late(v, op) || late != v->late_values;
+}
+
 static void
 reverse_scalar(vjp *v, const ir_op *op)
 {
     ir_value *g = op->nresults == 1 ? vjp_adjoint(v, op->results[0]) : NULL;
     if (!g)
         return;
-    for (uint32_t k = reverse_power(v, op, g) ? 2 : 0; k < op->nargs; k++) {
+    for (uint32_t k = !is_late(v, op) && reverse_power(v, op, g) ? 2 : 0; k < op->nargs; k++) {
         const ir_value *operand = op->args[k];
-        if (!vjp_active(v, operand) || !ad_flows(op, k))
+        if (!vjp_active(v, operand) || !ad_flows(op, k) || !is_due(v, op, operand))
             continue;
         ir_emit e = vjp_at(v, op);
         if (op->code == RG_OP_CAST) {
@@ -328,12 +343,35 @@ reverse_op(vjp *v, const ir_op *op)
     }
 }
 
+/* From `last` back to the first op that runs where it is reversed: what is late or runs there; then, with all late values, the rest. */
+static void
+reverse_behind_swept(vjp *v, const ir_op *last, const ir_op *first)
+{
+    v->late_values = false;
+    for (const ir_op *op = last; op != first->prev && !v->failed; op = op->prev)
+        if (is_late(v, op) || map_get(&v->swept, map_ptr(op)))
+            reverse_op(v, op);
+    for (const ir_op *op = first; op != ir_terminator(first->parent); op = op->next)
+        if (is_late(v, op))
+            vjp_clone_ops(v, op, op->next, ir_build_region(v->b), v->combined);
+    for (const ir_op *op = last; op != first->prev && !v->failed; op = op->prev) {
+        bool scalar = ir_ops[op->code].form != IR_OTHER;
+        v->late_values = true;
+        if (!map_get(&v->swept, map_ptr(op)) && (!is_late(v, op) || scalar))
+            reverse_op(v, op);
+    }
+    v->late_values = false;
+}
+
 void
 vjp_reverse(vjp *v, const ir_op *last)
 {
+    const ir_op *swept = last ? map_get(&v->first_swept, map_ptr(last->parent)) : NULL;
     if (last)
         vjp_forget_inserted(v, last->parent);
-    for (const ir_op *op = last; op && !v->failed; op = op->prev)
+    if (swept)
+        reverse_behind_swept(v, last, swept);
+    for (const ir_op *op = swept ? swept->prev : last; op && !v->failed; op = op->prev)
         reverse_op(v, op);
 }
 

@@ -41,6 +41,7 @@ typedef struct vjp {
     map stays;           /* load of `from` -> the adjoint that its element holds since a later store of it was reversed */
     map swept, late;     /* ops of `from`: what runs where it is reversed, and what runs behind that */
     map first_swept;     /* region of `from` -> the first of its ops that run where they are reversed */
+    bool late_values;    /* what is late has run */
     map records;         /* ir_op of `from` -> vjp_record */
     rg_var *adjoint;     /* by id in `from`; NULL: none declared */
     struct vjp_undo *undo;

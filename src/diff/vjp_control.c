@@ -371,18 +371,12 @@ reverse_loop_here(vjp *v, const ir_op *op)
 }
 
 /* -- entry points ---------------------------------------------------------------------------------------------- */
-static void
-sweep_region(vjp *v, const ir_region *r, ir_region *into, bool late)
-{
-    for (const ir_op *op = r->first; op != ir_terminator(r); op = op->next)
-        if (!map_get(&v->swept, map_ptr(op)) && late == (map_get(&v->late, map_ptr(op)) != NULL))
-            vjp_clone_ops(v, op, op->next, into, v->combined);
-}
-
 void
 vjp_clone_region(vjp *v, const ir_region *r, ir_region *into)
 {
-    sweep_region(v, r, into, false);
+    for (const ir_op *op = r->first; op != ir_terminator(r); op = op->next)
+        if (!map_get(&v->swept, map_ptr(op)) && !map_get(&v->late, map_ptr(op)))
+            vjp_clone_ops(v, op, op->next, into, v->combined);
 }
 
 void
@@ -397,6 +391,4 @@ vjp_reverse_control(vjp *v, const ir_op *op)
         (swept ? reverse_if_here : reverse_if)(v, op);
     else
         (swept ? reverse_loop_here : reverse_loop)(v, op);
-    if (op == map_get(&v->first_swept, map_ptr(op->parent)))
-        sweep_region(v, op->parent, ir_build_region(v->b), true);
 }

@@ -66,14 +66,16 @@ vjp_load_adjoint(vjp *v, const ir_op *op, const vjp_place *p)
  * %x takes its place; where that is the same, as for `a[i] += ...`, nothing is left to do. */
 enum { LOOK = 128 }; /* ops between the two */
 
-/* The load; NULL: there is none. (What is stored to shares its adjoint with no other array: effects.h.) */
+/* The load; NULL: there is none. (What is stored to shares its adjoint with no other array: effects.h.) What runs where it is
+ * reversed may come between a late store's reverse and that of a load. */
 static const ir_op *
 updated_load(vjp *v, const ir_op *store)
 {
     const ir_op *op = store->prev;
+    bool late = map_get(&v->late, map_ptr(store));
     for (int n = 0; op && n < LOOK; op = op->prev, n++) {
         if (op->code == RG_OP_LOAD && !op->atomic && access_same(op, store))
-            return vjp_active(v, op->results[0]) ? op : NULL;
+            return vjp_active(v, op->results[0]) && late == (map_get(&v->late, map_ptr(op)) != NULL) ? op : NULL;
         if (!access_passes(&v->footprints, store, op))
             return NULL;
     }

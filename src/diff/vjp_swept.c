@@ -7,9 +7,10 @@
  *
  * Each thread of such a task is swept and then reversed, so that its tape is as deep as one thread instead of as long as the
  * task; so is each iteration of a thread's loop, if no iteration reaches what another one writes, and sums are all that the loop
- * carries; and a branch that holds such a loop. Ops behind the task or loop that need it (`late` ones) then run behind its reverse, but are reversed before it: so the
- * reverse of a late op must need no value of the task, nor of a late op. All other ops run before the task. No frames change
- * their order: neither the task nor late ops leave any. */
+ * carries; and a branch that holds such a loop. Ops behind the task or loop that need it (`late` ones) then run behind its reverse,
+ * but pass adjoints on to it before: for that their rules must need no value of the task, nor of a late op. What late ops pass on
+ * to others, and the reverse of all other ops, follows when the late values are there (vjp_reverse). All other ops run before the
+ * task. No frames change their order: neither the task nor late ops leave any. */
 #include "analysis/carried.h"
 #include "analysis/cost.h"
 #include "diff/vjp.h"
@@ -80,10 +81,12 @@ scalar_is_early(const choice *c, const ir_op *op)
     for (uint32_t k = 0; k < op->nargs; k++) {
         if (!vjp_active(v, op->args[k]) || !ad_flows(op, k) || op->code == RG_OP_CAST)
             continue;
-        if (op->code == RG_OP_ZERO_GUARD)
-            n.late |= is_late(c, op->args[0]);
         if (ad_rule_of((rg_op)op->code, k) == AD_RULE_ERROR)
             return false;
+        if (!is_late(c, op->args[k]))
+            continue; /* that is done when the late values are there */
+        if (op->code == RG_OP_ZERO_GUARD)
+            n.late |= is_late(c, op->args[0]);
         ad_rule_apply(&aside, op, k, g, note_needed, &n);
     }
     return !n.late;
@@ -237,6 +240,16 @@ yield_is_early(const choice *c, const ir_op *yield)
     return true;
 }
 
+/* A local array walks back with the reverse, one op behind the other. */
+static bool
+changes_array(const ir_op *op)
+{
+    bool changes = false;
+    for (uint32_t k = 0; k < op->nresults; k++)
+        changes |= op->results[k]->type.kind == IR_ARRAY;
+    return changes;
+}
+
 /* Whether `first` can run where it is reversed, behind the reverse of all ops behind it. */
 static bool
 try_op(choice *c, ir_op *first)
@@ -251,7 +264,7 @@ try_op(choice *c, ir_op *first)
                     ir_effects_conflict(&c->behind, does);
         if (late)
             mark_late(c, op); /* its reverse may need its own result */
-        if (late && (swept || !reverse_is_early(c, op)))
+        if ((late && (swept || !reverse_is_early(c, op))) || changes_array(op))
             return false;
         for (uint32_t k = 0; swept && k < op->nresults; k++)
             map_set(&c->late, map_ptr(op->results[k]), op);

@@ -116,3 +116,33 @@ guarded_pairs(int n, int m, const int on[n], const int nb[n][m], const double x[
         e[i] += 0.5 * sum - most;
     }
 }
+
+/* Quotients and products of sums by what stands behind their loop: loads, a loop that records, elements that are updated. */
+// kernel: weighted_sums
+// args: n=6 m=5 x[6]=0.3,-0.8,1.2,0.5,-0.4,0.9 w[5]=0.7,1.1,-0.6,0.4,1.3 mass[6]=1.5,2.0,0.8,1.1 rho[6]=0.9,1.3,0.7 acc[6]=0.5 z[6][5]=0.3,0.8,-0.2 loss[1]=0
+// split: refused
+// skip: bits
+void
+weighted_sums(int n, int m, double x[n], const double w[m], const double mass[n], double rho[n], double acc[n], double z[n][m],
+              double loss[1])
+{
+    double total = 0.0;
+    #pragma omp parallel for reduction(+ : total)
+    for (int i = 0; i < n; i++) {
+        double sum = 0.0, other = 0.2;
+        for (int j = 0; j < m; j++) {
+            sum += exp(-x[i] * w[j] * z[i][j]);
+            other -= sqrt(1.0 + x[i] * x[i] * w[j] * w[j]);
+        }
+        double slow = mass[i];
+        for (int k = 0; k < m; k++)
+            slow = sin(slow) + w[k];
+        double share = sum / (rho[i] * mass[i]);
+        rho[i] = rho[i] * rho[i] + share * slow;
+        acc[i] += other * slow + 2.0 * share;
+        z[i][1] = z[i][1] * z[i][0] + share;
+        x[i] = x[i] * 0.5 - share;
+        total += 3.0 * share - other * mass[i];
+    }
+    loss[0] += 0.5 * total;
+}
