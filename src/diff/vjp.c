@@ -236,7 +236,7 @@ reverse_power(vjp *v, const ir_op *op, ir_value *g)
 }
 
 static bool
-is_late(const vjp *v, const ir_op *op)
+runs_late(const vjp *v, const ir_op *op)
 {
     return map_get(&v->late, map_ptr(op));
 }
@@ -246,8 +246,8 @@ static bool
 is_due(const vjp *v, const ir_op *op, const ir_value *operand)
 {
     const ir_op *def = operand->def;
-    bool late = def && (is_late(v, def) || map_get(&v->swept, map_ptr(def)));
-    return !is_late(v, op) || late != v->late_values;
+    bool late = def && (runs_late(v, def) || map_get(&v->swept, map_ptr(def)));
+    return !runs_late(v, op) || late != v->late_values;
 }
 
 static void
@@ -256,7 +256,7 @@ reverse_scalar(vjp *v, const ir_op *op)
     ir_value *g = op->nresults == 1 ? vjp_adjoint(v, op->results[0]) : NULL;
     if (!g)
         return;
-    for (uint32_t k = !is_late(v, op) && reverse_power(v, op, g) ? 2 : 0; k < op->nargs; k++) {
+    for (uint32_t k = !runs_late(v, op) && reverse_power(v, op, g) ? 2 : 0; k < op->nargs; k++) {
         const ir_value *operand = op->args[k];
         if (!vjp_active(v, operand) || !ad_flows(op, k) || !is_due(v, op, operand))
             continue;
@@ -349,15 +349,15 @@ reverse_behind_swept(vjp *v, const ir_op *last, const ir_op *first)
 {
     v->late_values = false;
     for (const ir_op *op = last; op != first->prev && !v->failed; op = op->prev)
-        if (is_late(v, op) || map_get(&v->swept, map_ptr(op)))
+        if (runs_late(v, op) || map_get(&v->swept, map_ptr(op)))
             reverse_op(v, op);
     for (const ir_op *op = first; op != ir_terminator(first->parent); op = op->next)
-        if (is_late(v, op))
+        if (runs_late(v, op))
             vjp_clone_ops(v, op, op->next, ir_build_region(v->b), v->combined);
     for (const ir_op *op = last; op != first->prev && !v->failed; op = op->prev) {
         bool scalar = ir_ops[op->code].form != IR_OTHER;
         v->late_values = true;
-        if (!map_get(&v->swept, map_ptr(op)) && (!is_late(v, op) || scalar))
+        if (!map_get(&v->swept, map_ptr(op)) && (!runs_late(v, op) || scalar))
             reverse_op(v, op);
     }
     v->late_values = false;
