@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import keyword
 from dataclasses import dataclass
 from typing import Any, Callable, Mapping, Sequence
 
@@ -162,7 +163,9 @@ class Kernel(_core.Kernel):
         kinds: dict[str, Param] = {}
         for p in self.params:
             kinds.setdefault(p.argument, p)
-        found = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=_Kind(kinds[name]),
+        # C has names that Python keeps for itself: `in`
+        found = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY if keyword.iskeyword(name)
+                                   else inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=_Kind(kinds[name]),
                                    default=... if kinds[name].extent else inspect.Parameter.empty)
                  for name in dict.fromkeys(name.partition(".")[0] for name in self._inputs)]
         return inspect.Signature(found, __validate_parameters__=False)

@@ -180,6 +180,13 @@ class Calls(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "argument 's' has no field in.x.0"):
             kernels.inner({"a": 2, "in": {"x": []}}, 1.0)
 
+    def test_parameters_named_like_words_of_python(self):
+        copy = rg.compile_c("void f(int n, const double in[n], double is[n]) { for (int i = 0; i < n; i++) is[i] = in[i]; }").f
+        self.assertEqual(str(copy.signature), "(n: int32 = Ellipsis, in: float64[:], is: float64[:], /)")
+        y = np.zeros(2)
+        copy(**{"in": np.array([1.0, 2.0]), "is": y})
+        self.assertEqual(y.tolist(), [1.0, 2.0])
+
     def test_signature_and_params(self):
         self.assertEqual(str(kernels.step.signature), "(n: int32 = Ellipsis, m: int32 = Ellipsis, a: float64, u: float64[:, :])")
         u = kernels.step.params[3]
