@@ -1227,5 +1227,36 @@ says 'x: f64[2] = 4 6'
 expect 1 run behind.c behind n=2 k=3 a=1,2 b=3,4 x=zeros
 says "behind.c:7: assertion failed: the loop's counter leaves the elements of \`w\`"
 
+# --- an assertion behind what runs where it is reversed, a task and a loop, guards what stands behind it ---
+cat >guards.c <<'END'
+#include <assert.h>
+#include <math.h>
+void guards(int n, const double x[n], const double w[n], double y[n], const int at[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        double sum = 0;
+        for (int j = 0; j < n; j++)
+            sum += sqrt(x[i] + w[j]);
+        assert(at[i] < n);
+        assert(sum >= 0);
+        y[i] = sum + w[at[i]];
+    }
+}
+void guarded_total(int n, const double x[n], const double w[n], double y[1], const int at[1])
+{
+    double sum = 0;
+    #pragma omp parallel for reduction(+ : sum)
+    for (int i = 0; i < n; i++)
+        sum += sqrt(x[i]);
+    assert(sum < n);
+    y[0] = sum + w[at[0]];
+}
+END
+expect 1 run guards.c guards n=2 x=1,2 w=1,2 y=zeros at=1,1000000000 --vjp y=ones --unchecked
+says 'guards.c:10: assertion failed: at[i] < n'
+expect 1 run guards.c guarded_total n=2 x=1,2 w=1,2 y=zeros at=1000000000 --vjp y=ones --unchecked
+says 'guards.c:21: assertion failed: sum < n'
+
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -250,6 +250,15 @@ changes_array(const ir_op *op)
     return changes;
 }
 
+/* Whether op, behind the one that is swept, is late. Behind what may end the thread it might go wrong before. */
+static bool
+has_to_wait(choice *c, ir_op *op)
+{
+    const ir_effects *does = ir_footprint(&c->v->footprints, op);
+    bool guarded = c->behind.guards && (op->nregions || does->at.n);
+    return guarded || (c->behind.order && does->order) || ir_effects_conflict(&c->behind, does) || needs_late(c, op);
+}
+
 /* Whether `first` can run where it is reversed, behind the reverse of all ops behind it. */
 static bool
 try_op(choice *c, ir_op *first)
@@ -259,9 +268,7 @@ try_op(choice *c, ir_op *first)
     mark_late(c, first);
     for (ir_op *op = first->next; op != end; op = op->next) {
         bool swept = map_get(&v->swept, map_ptr(op));
-        const ir_effects *does = ir_footprint(&v->footprints, op);
-        bool late = map_get(&v->late, map_ptr(op)) || does->order || needs_late(c, op) ||
-                    ir_effects_conflict(&c->behind, does);
+        bool late = map_get(&v->late, map_ptr(op)) || has_to_wait(c, op);
         if (late)
             mark_late(c, op); /* its reverse may need its own result */
         if ((late && (swept || !reverse_is_early(c, op))) || changes_array(op))

@@ -2,10 +2,10 @@
 // kernel: rows
 // args: n=4 m=3 x[4]=0.5,-1,2,0.25 y[4]=1,0.3,-0.2,0.7
 // split: any
-// kernel: layers
+// kernel: layer_parts
 // args: n=3 x[3]=0.5,-1,0.25 y[3]=0
 // split: any
-// kernel: threads
+// kernel: thread_parts
 // args: n=4 x[4]=0.5,-1,2,0.25 y[4]=1,0.3,-0.2,0.7
 // split: any
 // kernel: grown
@@ -81,7 +81,7 @@ make(layer *l, int n, const double *x)
 
 /* fields of a struct in an array, whose number is that of another struct */
 void
-layers(int n, const double *x, double *y)
+layer_parts(int n, const double *x, double *y)
 {
     net p = {.count = 2};
     double h[p.count + 1][n];
@@ -135,7 +135,7 @@ reversed(int n, const double *x)
 
 /* a workspace of each thread, rows of each, and memory of a function in a loop */
 void
-threads(int n, const double *x, double *y)
+thread_parts(int n, const double *x, double *y)
 {
     #pragma omp parallel for
     for (int i = 0; i < n; i++) {

@@ -146,3 +146,30 @@ weighted_sums(int n, int m, double x[n], const double w[m], const double mass[n]
     }
     loss[0] += 0.5 * total;
 }
+
+/* Local arrays of whole numbers beside a loop: what is read from them behind it, and what is stored in them, depends on what it wrote. */
+// kernel: counted_behind
+// args: n=5 m=8 x[5]=0.3,-0.8,1.2,0.5,-0.4 w[8]=0.7,1.1,0.6,0.4,1.3,0.2 y[5]=0.2,0.4 mark[5][8]=0 count[5]=0
+// skip: bits
+void
+counted_behind(int n, int m, const double x[n], const double w[8], double y[n], int mark[n][8], int count[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        int before[4] = {1, 2, 3, 4}, after[2] = {0, 1};
+        double sum = 0.0;
+        for (int j = 0; j < 8; j++) {
+            sum += sqrt(1.0 + x[i] * x[i] * w[j]);
+            mark[i][j] = i + j;
+        }
+        int at = mark[i][m & 7];
+        int number = before[at & 3];
+        before[m & 3] = 7;
+        after[m & 1] = at;
+        for (int k = 0; k < m; k++)
+            for (int l = 0; l < m; l++)
+                number += after[k & 1] * (l + after[l & 1]);
+        count[i] = number + 10 * before[0];
+        y[i] += sum;
+    }
+}
