@@ -1,8 +1,8 @@
-/* run_cases [--device NAME] [--directions|--deterministic] FILE.c|FOLDER...: runs case files (case.h), those of
+/* run_cases [--device NAME] [--native|--directions|--deterministic] FILE.c|FOLDER...: runs case files (case.h), those of
  * folders too, on the interpreter and a device: the one named, or by RG_TEST_DEVICE, or the CPU.
  * SPDX-License-Identifier: Apache-2.0
  *
- * For each case: the forward kernel is the same bits on both devices and, without contraction, as
+ * For each case: the forward kernel is the same bits on both devices and, with --native and without contraction, as
  * the C compiler has it; the combined gradient agrees on both; the split one equals it or is
  * refused; in f64 (f32 and f16 sources are read as f64 for this) vjp and jvp are adjoint to 1e-12
  * and central differences agree to 1e-6, those of gradients with the Hessian's product to 1e-5;
@@ -25,7 +25,7 @@ typedef struct setting {
     const char *name;       /* of that device */
     rg_queue *exact;      /* without contraction, to compare with C */
     void *library;
-    bool directions, deterministic;
+    bool directions, deterministic, native;
     uint32_t ways; /* queues of one device */
     rg_queue *way[WAYS_MOST];
 } setting;
@@ -442,11 +442,9 @@ open_setting(setting *t, const char *device, char *const *files, int count)
     desc.device = RG_STR("interp");
     if (!t->exact && devices_open(&desc, &t->exact))
         return false;
-    if (!t->directions)
+    if (t->native)
         t->library = native_load(files, count);
-    if (!t->library && !t->directions)
-        printf("left out: the C compiler's values (it does not build the cases)\n");
-    return true;
+    return t->library || !t->native;
 }
 
 /* Files as they are, folders as the C and C++ files in them. */
@@ -478,9 +476,10 @@ main(int argc, char **argv)
     }
     t.directions = first < argc && strcmp(argv[first], "--directions") == 0;
     t.deterministic = first < argc && strcmp(argv[first], "--deterministic") == 0;
-    first += t.directions || t.deterministic;
+    t.native = first < argc && strcmp(argv[first], "--native") == 0;
+    first += t.directions || t.deterministic || t.native;
     if (first >= argc || argv[first][0] == '-') {
-        fprintf(stderr, "usage: run_cases [--device NAME] [--directions|--deterministic] FILE.c|FOLDER...\n");
+        fprintf(stderr, "usage: run_cases [--device NAME] [--native|--directions|--deterministic] FILE.c|FOLDER...\n");
         return 2;
     }
     if (t.deterministic && ways_count(device ? device : "cpu") < 2) {
@@ -489,7 +488,7 @@ main(int argc, char **argv)
     }
     collect(argc - first, argv + first, &files);
     if (!open_setting(&t, device, files.gl_pathv, (int)files.gl_pathc)) {
-        fprintf(stderr, "run_cases: %s\n", rg_error_message());
+        fprintf(stderr, "run_cases: %s\n", *rg_error_message() ? rg_error_message() : "the C compiler does not build the cases");
         return 2;
     }
     for (size_t i = 0; i < files.gl_pathc; i++)

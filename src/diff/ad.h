@@ -25,9 +25,10 @@ ir_fn *ad_vjp(const ir_fn *fn, const ad_options *options, const char *name, pass
  * what it writes; active planes of fn (a vjp's adjoints) get tangents too. */
 ir_fn *ad_jvp(const ir_fn *fn, const ad_options *options, const char *name, pass_context *c);
 
-/* Whether a loop is a serial one that ad_independent makes parallel. (It is changed meanwhile.) */
+/* Whether a loop is a serial one that ad_independent makes parallel. (Ops are placed before it, and removed.) */
 bool ad_is_independent(ir_op *loop, arena *scratch);
-/* Whether no iteration of a `for` reaches elements that another one writes; what the loop carries is not asked. (Likewise.) */
+/* Whether no iteration of a `for` reaches elements that another one writes; what the loop carries is not asked. (Here, too, ops are
+ * placed before it, and removed.) */
 bool ad_iterations_are_apart(ir_op *loop, arena *scratch);
 /* Whether what a region does may be done later, for all that it holds: accesses, and what has no effect; no local arrays of others. */
 bool ad_is_movable(ir_region *body);

@@ -27,7 +27,7 @@ typedef struct writes_query {
     arena *scratch;
     vec(const ir_value *) apart; /* arrays that iterations write, each to elements of its own */
     ir_effects does; /* the loop's body */
-    bool in_order; /* iterations stay in one thread: they may add to the same elements of arrays that are only added to */
+    bool in_order; /* Iterations stay in one thread. They may add to the same elements of an array that is not read: a sum is there behind all of them. */
     bool fine;
 } writes_query;
 

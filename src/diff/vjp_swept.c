@@ -168,6 +168,7 @@ static bool try_op(choice *c, ir_op *first);
 /* What the reverse of cheap operations needs is computed again for less than it takes to have both sweeps in one loop. */
 enum { DEAR = 5 };
 
+/* A loop that records for its reverse is never cheap; nor is one that carries more than sums. */
 static bool
 is_cheap(ir_op *op, void *user)
 {
