@@ -55,7 +55,7 @@ is_next_sum(const ir_op *op, unsigned sums)
     }
 }
 
-/* op hands on what it takes, or what the op around it takes */
+/* op hands on sums: as what they are to be, and where a loop begins, as its parameters too */
 static bool
 hand_on_operands(sum_query *q, const ir_op *op)
 {
@@ -64,17 +64,13 @@ hand_on_operands(sum_query *q, const ir_op *op)
     for (uint32_t i = 0; i < op->nargs; i++) {
         if (!is_of_sum(q, op->args[i]))
             continue;
-        if (i < own || owner->code == RG_OP_PARALLEL)
+        if (i < own || owner->code == RG_OP_PARALLEL || (owner == q->loop && i != q->carried))
             return false;
-        if (owner == q->loop) {
-            if (i - own != q->carried)
-                return false;
+        if (owner == q->loop)
             continue;
-        }
-        if (owner->code == RG_OP_FOR || owner->code == RG_OP_LOOP)
+        hand_on(q, ir_handed_to(op, i));
+        if (owner->code == RG_OP_FOR)
             hand_on(q, owner->regions[0]->params[ir_first_carried(owner) + i - own]);
-        if (owner->code != RG_OP_LOOP)
-            hand_on(q, owner->results[i - own]);
     }
     return true;
 }
@@ -86,13 +82,7 @@ follow(ir_op *op, void *user)
     unsigned sums = sums_among(q, op);
     if (!sums)
         return true;
-    if (op->code == RG_OP_EXIT_IF) {
-        for (uint32_t i = 1; i < op->nargs; i++)
-            if (is_of_sum(q, op->args[i]))
-                hand_on(q, op->parent->op->results[i - 1]);
-        return !(sums & 1);
-    }
-    if (op->nregions || op->code == RG_OP_YIELD)
+    if (op->nregions || op->code == RG_OP_YIELD || op->code == RG_OP_EXIT_IF)
         return hand_on_operands(q, op);
     if (!is_next_sum(op, sums))
         return false;

@@ -27,7 +27,9 @@ typedef struct writes_query {
     arena *scratch;
     vec(const ir_value *) apart; /* arrays that iterations write, each to elements of its own */
     ir_effects does; /* the loop's body */
-    bool in_order; /* Iterations stay in one thread. They may add to the same elements of an array that is not read: a sum is there behind all of them. */
+    /* Iterations stay in one thread. They may add to the same elements of an array, if none reads it: its sums are complete only
+     * behind the loop. */
+    bool in_order;
     bool fine;
 } writes_query;
 

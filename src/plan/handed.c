@@ -9,9 +9,9 @@
  *       yield ..                                         yield .., recall %p
  *     }                                                }
  *
- * The next iteration begins with %v, and the reverse has just undone that one: it carries on what it recalled there. The last
- * iteration's %v is the loop's result. After the plan, since this is for values that are recorded; of what is handed on in a
- * circle one value still is. */
+ * %v is the %p of the next iteration, which the reverse loop has undone just before: the reverse loop carries that %p as %c. The last
+ * iteration's %v is the loop's result. This comes after the plan, since it is for values that are recorded. Of values that
+ * iterations exchange in a circle, one is still recorded. */
 #include "diff/ad.h"
 #include "diff/emit.h"
 #include "ir/edges.h"
@@ -54,7 +54,7 @@ handed_of(const unwinding *u, const ir_value *v)
     return index ? &u->handed.at[index - 1] : NULL;
 }
 
-/* whether v, if it were had from param, would in the end be had from itself */
+/* whether the values that v's param is carried from, one from the other, lead back to v */
 static bool
 is_circle(const unwinding *u, const ir_value *v, const ir_value *param)
 {

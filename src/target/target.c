@@ -15,7 +15,7 @@
         .name = text, .vector = bytes,                                                                                       \
         .page = RT_PAGE, .page_header = RT_PAGE_HEADER, .frame_max = RT_FRAME_MAX, .frame_align = 1,                         \
         .registers = 16 * 8, .local_arrays = 1 << 15,                                                                        \
-        .frame = 0.5, .byte = 1.0 / 8, .recording = 1, .recording_iterations = 1, .copying = 1, .load = 3,                                                            \
+        .frame = 0.5, .byte = 1.0 / 8, .recording = 1, .recording_iterations = 1, .copying = 1, .load = 3,                   \
         .function = 20, .trips = 16,                                                                                         \
         .unasked = 8,                                                                                                        \
         .unroll = 3, .unroll_ops = 400, .unroll_elements = 1500, .unroll_rounds = 1, .scalable = sve, .features = uses,                                \
