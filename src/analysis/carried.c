@@ -96,7 +96,7 @@ ir_carries_sum(const ir_op *loop, uint32_t k, arena *scratch)
     const ir_region *body = loop->regions[0];
     ir_value *sum = body->params[ir_first_carried(loop) + k];
     sum_query q = {.loop = loop, .carried = k, .sums.in = scratch, .handed.in = scratch};
-    if (sum->type.kind != IR_SCALAR || !ir_is_float(ir_dtype(sum)))
+    if (sum->type.kind != IR_SCALAR)
         return false;
     map_set(&q.sums, map_ptr(sum), sum);
     if (!ir_walk(loop->regions[0], follow, &q) || !is_of_sum(&q, ir_terminator(body)->args[k]))

@@ -9,7 +9,7 @@
 #include "cli/explain.h"
 #include "analysis/effects.h"
 #include "analysis/integers.h"
-#include "analysis/uses.h"
+#include "analysis/carried.h"
 #include "diff/ad.h"
 
 enum { FEW = 32, DEEPEST = 4 };
@@ -226,27 +226,13 @@ all_apart(const accesses *a, const ir_value *index)
 
 /* -- what a loop carries ----------------------------------------------------------------------- */
 
-/* s = s + ..., and s is used for nothing else */
-static bool
-is_sum(const ir_op *loop, uint32_t carried)
-{
-    const ir_region *body = loop->regions[0];
-    const ir_value *param = body->params[1 + carried];
-    const ir_op *add = ir_terminator(body)->args[carried]->def;
-    if (!add || add->parent != body || !param->name)
-        return false;
-    bool adds = (add->code == RG_OP_ADD && (add->args[0] == param || add->args[1] == param)) ||
-                (add->code == RG_OP_SUB && add->args[0] == param);
-    return adds && ir_uses_in(body, param) == 1;
-}
-
 /* Adds the names of the sums; false: the loop carries something else. */
 static bool
 carries_sums_only(const ir_op *loop, str *names)
 {
     const ir_region *body = loop->regions[0];
     for (uint32_t i = 0; i + 1 < body->nparams; i++) {
-        if (!is_sum(loop, i))
+        if (!body->params[1 + i]->name || !ir_carries_sum(loop, i, mem_scratch()))
             return false;
         str_addf(names, "%s%s", names->len ? ", " : "", body->params[1 + i]->name);
     }

@@ -184,32 +184,55 @@ reverse_if(vjp *v, const ir_op *op)
     rg_build_end(v->b);
 }
 
+/* -- results of what is swept where it is reversed ------------------------------------------------------------- */
+rg_var *
+vjp_declare_results(vjp *v, const ir_op *op)
+{
+    rg_var *results = arena_new_n(v->c->scratch, rg_var, op->nresults + 1);
+    for (uint32_t k = 0; k < op->nresults; k++) {
+        results[k] = rg_build_var(v->b, (rg_str){0}, (rg_type){(rg_dtype)op->results[k]->type.dtype, 0});
+        if (op->code != RG_OP_IF)
+            rg_build_set(v->b, results[k], vjp_primal(v, op->args[ir_first_init(op) + k]));
+    }
+    return results;
+}
+
+void
+vjp_set_results(vjp *v, const rg_var *results, const ir_region *r)
+{
+    const ir_op *end = ir_terminator(r);
+    for (uint32_t k = 0; k < end->nargs; k++)
+        rg_build_set(v->b, results[k], vjp_primal(v, end->args[k]));
+}
+
+void
+vjp_give_results(vjp *v, const rg_var *results, const ir_op *op)
+{
+    for (uint32_t k = 0; k < op->nresults; k++)
+        v->instance[op->results[k]->id] = rg_build_get(v->b, results[k]);
+}
+
 /* Sweep and reverse in one. */
 static void
 reverse_arm_here(vjp *v, const ir_region *arm, ir_value *const *g, const rg_var *results)
 {
-    const ir_op *end = ir_terminator(arm);
     vjp_choose_swept(v, arm);
     vjp_clone_region(v, arm, ir_build_region(v->b));
     reverse_arm(v, arm, g);
-    for (uint32_t i = 0; i < end->nargs; i++)
-        rg_build_set(v->b, results[i], vjp_primal(v, end->args[i]));
+    vjp_set_results(v, results, arm);
 }
 
 static void
 reverse_if_here(vjp *v, const ir_op *op)
 {
     ir_value **g = vjp_result_adjoints(v, op);
-    rg_var *results = arena_new_n(v->c->scratch, rg_var, op->nresults + 1);
-    for (uint32_t k = 0; k < op->nresults; k++)
-        results[k] = rg_build_var(v->b, (rg_str){0}, (rg_type){(rg_dtype)op->results[k]->type.dtype, 0});
+    rg_var *results = vjp_declare_results(v, op);
     rg_build_if(v->b, vjp_primal(v, op->args[0]));
     reverse_arm_here(v, op->regions[0], g, results);
     rg_build_else(v->b);
     reverse_arm_here(v, op->regions[1], g, results);
     rg_build_end(v->b);
-    for (uint32_t k = 0; k < op->nresults; k++)
-        v->instance[op->results[k]->id] = rg_build_get(v->b, results[k]);
+    vjp_give_results(v, results, op);
 }
 
 /* -- loops: the partial last iteration, then the full ones from last to first ------------------------------- */
@@ -343,11 +366,7 @@ reverse_loop_here(vjp *v, const ir_op *op)
     const ir_region *body = op->regions[0];
     const ir_op *end = ir_terminator(body);
     ir_value **g = vjp_result_adjoints(v, op), *index;
-    rg_var *sum = arena_new_n(v->c->scratch, rg_var, op->nresults + 1);
-    for (uint32_t k = 0; k < op->nresults; k++) {
-        sum[k] = rg_build_var(v->b, (rg_str){0}, (rg_type){(rg_dtype)op->results[k]->type.dtype, 0});
-        rg_build_set(v->b, sum[k], vjp_primal(v, op->args[ir_first_init(op) + k]));
-    }
+    rg_var *sum = vjp_declare_results(v, op);
     rg_build_for(v->b, vjp_primal(v, op->args[0]), vjp_primal(v, op->args[1]), op->attr.step, &index);
     index->name = body->params[0]->name;
     v->instance[body->params[0]->id] = index;
@@ -361,13 +380,11 @@ reverse_loop_here(vjp *v, const ir_op *op)
         vjp_accumulate(v, end->args[k], g[k]);
     vjp_reverse(v, end->prev);
     vjp_close_undone(v, body);
-    for (uint32_t k = 0; k < op->nresults; k++)
-        rg_build_set(v->b, sum[k], vjp_primal(v, end->args[k]));
+    vjp_set_results(v, sum, body);
     rg_build_end(v->b);
-    for (uint32_t k = 0; k < op->nresults; k++) {
-        v->instance[op->results[k]->id] = rg_build_get(v->b, sum[k]);
+    vjp_give_results(v, sum, op);
+    for (uint32_t k = 0; k < op->nresults; k++)
         vjp_accumulate(v, op->args[ir_first_init(op) + k], g[k]);
-    }
 }
 
 /* -- entry points ---------------------------------------------------------------------------------------------- */

@@ -141,14 +141,9 @@ reverse_task_here(vjp *v, task *t)
     ir_value *index[RG_MAX_RANK];
     const ir_op *op = t->op;
     const ir_region *body = op->regions[0];
-    uint32_t sums = v->combined ? op->nresults : 0;
-    rg_var *sum = arena_new_n(v->c->scratch, rg_var, sums + 1);
-    for (uint32_t k = 0; k < sums; k++) {
-        sum[k] = rg_build_var(v->b, (rg_str){0}, (rg_type){(rg_dtype)op->results[k]->type.dtype, 0});
-        rg_build_set(v->b, sum[k], vjp_primal(v, op->args[ir_first_init(op) + k]));
-    }
+    rg_var *sum = v->combined ? vjp_declare_results(v, op) : NULL;
     open_reverse_task(v, t, index);
-    for (uint32_t k = 0; k < sums; k++)
+    for (uint32_t k = 0; sum && k < op->nresults; k++)
         rg_build_reduce(v->b, sum[k], RG_RMW_ADD);
     for (uint32_t k = 0; k < t->domain.rank; k++)
         v->instance[body->params[k]->id] = index[k];
@@ -156,11 +151,11 @@ reverse_task_here(vjp *v, task *t)
     vjp_clone_region(v, body, ir_build_region(v->b));
     vjp_open_undone(v, body);
     reverse_thread(v, t, index);
-    for (uint32_t k = 0; k < sums; k++)
-        rg_build_set(v->b, sum[k], vjp_primal(v, ir_terminator(body)->args[k]));
+    if (sum)
+        vjp_set_results(v, sum, body);
     rg_build_end(v->b);
-    for (uint32_t k = 0; k < sums; k++)
-        v->instance[op->results[k]->id] = rg_build_get(v->b, sum[k]);
+    if (sum)
+        vjp_give_results(v, sum, op);
 }
 
 /* The forward task ran earlier and recorded; its threads are reversed from last to first. */

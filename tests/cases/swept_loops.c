@@ -95,6 +95,7 @@ guarded_pairs(int n, int m, const int on[n], const int nb[n][m], const double x[
     #pragma omp parallel for
     for (int i = 0; i < n; i++) {
         double sum = 0.0, most = 0.5;
+        int close = 0;
         if (on[i]) {
             double all = 0.0;
             for (int k = 0; k < m; k++) {
@@ -103,6 +104,7 @@ guarded_pairs(int n, int m, const int on[n], const int nb[n][m], const double x[
                 if (r > 1.4)
                     continue;
                 sum += 1.0 / r;
+                close += r < 0.8;
                 all += d / (r * r);
                 #pragma omp atomic
                 f[nb[i][k]] -= d / (r * r);
@@ -113,7 +115,7 @@ guarded_pairs(int n, int m, const int on[n], const int nb[n][m], const double x[
             sum = x[i] * x[i];
             most = sin(x[i]);
         }
-        e[i] += 0.5 * sum - most;
+        e[i] += 0.5 * sum - most + 0.1 * close;
     }
 }
 
