@@ -55,7 +55,8 @@ is_next_sum(const ir_op *op, unsigned sums)
     }
 }
 
-/* op hands on sums: as what they are to be, and where a loop begins, as its parameters too */
+/* What a sum among op's operands is handed on to is a sum, too: the results of the op that it stands in or is, and the
+ * parameters of a loop that begins with it. False: a sum is used for something else. */
 static bool
 hand_on_operands(sum_query *q, const ir_op *op)
 {

@@ -7,9 +7,9 @@
  *
  * where the inner ones together reach less far than the stride: y[i * m + j] with j from 0 to m. */
 #include "cli/explain.h"
+#include "analysis/carried.h"
 #include "analysis/effects.h"
 #include "analysis/integers.h"
-#include "analysis/carried.h"
 #include "diff/ad.h"
 
 enum { FEW = 32, DEEPEST = 4 };

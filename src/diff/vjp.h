@@ -132,8 +132,8 @@ void vjp_reverse_task(vjp *v, const ir_op *op);               /* parallel */
 /* the forward instance of a loop or task records from now on */
 vjp_record *vjp_make_recording(vjp *v, const ir_op *op);
 ir_value **vjp_result_adjoints(vjp *v, const ir_op *op); /* of each result; NULL: none */
-/* Numbers that an op results in which is swept where it is reversed: variables that begin as it does, are set to what its region
- * yields, and become the results' instances. */
+/* The results of an op that is swept where it is reversed. Each has a variable: it begins with the op's initial value, is set to
+ * what the region yields, and gives the result's instance. An `if` has no initial values: both of its arms set the variables. */
 rg_var *vjp_declare_results(vjp *v, const ir_op *op);
 void vjp_set_results(vjp *v, const rg_var *results, const ir_region *r);
 void vjp_give_results(vjp *v, const rg_var *results, const ir_op *op);

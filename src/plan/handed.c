@@ -54,7 +54,7 @@ handed_of(const unwinding *u, const ir_value *v)
     return index ? &u->handed.at[index - 1] : NULL;
 }
 
-/* whether the values that v's param is carried from, one from the other, lead back to v */
+/* Whether v is exchanged in a circle: each parameter is had from the parameter that hands its value on, from param back to v. */
 static bool
 is_circle(const unwinding *u, const ir_value *v, const ir_value *param)
 {
