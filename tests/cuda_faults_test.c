@@ -1,10 +1,10 @@
 /* Device "cuda" where the driver fails, at each of its calls in turn: nothing may stay behind, nothing be used that is
  * no more, and whoever asked is told. SPDX-License-Identifier: Apache-2.0
  *
- *   cuda_faults_test DRIVER [all]     that of fake_cuda.c; each call fails with every error, not with one of them;
+ *   cuda_faults_test DRIVER [all]     that of fake_driver.c; each call fails with every error, not with one of them;
  *                                     memory also with drivers that cannot do all */
 #include "check.h"
-#include "fake_cuda.h"
+#include "fake_driver.h"
 
 #include "base/base.h"
 
@@ -31,7 +31,7 @@ static const char source[] =
     "  yield\n"
     "}\n";
 
-static fake_cuda *fake, usual;
+static fake_driver *fake, usual;
 
 typedef struct scene {
     rg_queue *rg;

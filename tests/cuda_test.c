@@ -1,12 +1,12 @@
 /* Device "cuda" without a GPU: what it asks of a driver, in which order, and what it says when that fails.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "fake_cuda.h"
+#include "fake_driver.h"
 
 #include "check.h"
 #include "queue.h"
 
 #include "pipeline/pipeline.h"
-#include "device/cuda/cuda.h"
+#include "device/driver/gpu.h"
 #include "rt/gpu/launch.h"
 
 #include <dlfcn.h>
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 static const rt_device_table *cuda;
-static fake_cuda *fake, usual;
+static fake_driver *fake, usual;
 static str error;
 
 /* status and a word of the text; the text is empty again */
@@ -116,8 +116,9 @@ static void
 test_failing(void)
 {
     static const char *const symbols[] = {
-#define RT_DRIVER_CALL(name, symbol, needed, parameters) symbol,
-#include "device/cuda/driver.def"
+#define NONE NULL
+#define RT_DRIVER_CALL(name, cuda, hip, needed, parameters) cuda,
+#include "device/driver/driver.def"
 #undef RT_DRIVER_CALL
     };
     for (size_t i = 0; i < countof(symbols); i++) {

@@ -2,12 +2,12 @@
  * function says so, the objects go on as if it had not been called, and nothing is left in the end.
  * SPDX-License-Identifier: Apache-2.0
  *
- *   memory_test [DRIVER] [all]     that of fake_cuda.c; all: each allocation, on devices too where one in a few is enough
+ *   memory_test [DRIVER] [all]     that of fake_driver.c; all: each allocation, on devices too where one in a few is enough
  *
  * The linker gives all code of the library the functions below in the place of malloc and the like (meson.build); LLVM and
  * libclang are libraries of their own and keep theirs. */
 #include "check.h"
-#include "fake_cuda.h"
+#include "fake_driver.h"
 #include "process.h"
 
 #include "base/base.h"
@@ -610,7 +610,7 @@ end_world(world *w)
 
 /* -- one failure after the other ---------------------------------------------------------------- */
 
-static fake_cuda *fake;
+static fake_driver *fake;
 static long attempts;
 
 /* The n-th call fails; whether there was one. */

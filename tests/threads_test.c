@@ -1,12 +1,12 @@
 /* Contexts of several threads at once, and one that goes from thread to thread. SPDX-License-Identifier: Apache-2.0
  *
  *   threads_test            on every device
- *   threads_test DRIVER     on device cuda with the driver of fake_cuda.c, which computes nothing
+ *   threads_test DRIVER     on device cuda with the driver of fake_driver.c, which computes nothing
  */
 #include "check.h"
 #include "devices.h"
 
-#include "fake_cuda.h"
+#include "fake_driver.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -275,7 +275,7 @@ static void
 test_driver(const char *path)
 {
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    fake_cuda *fake = library ? dlsym(library, "fake") : NULL;
+    fake_driver *fake = library ? dlsym(library, "fake") : NULL;
     CHECK(fake, "%s", path);
     if (!fake)
         return;

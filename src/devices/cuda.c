@@ -1,23 +1,35 @@
 /* GPUs of NVIDIA's as a device, through their driver. SPDX-License-Identifier: Apache-2.0 */
-#include "device/cuda/cuda.h"
+#include "device/driver/gpu.h"
+
+static rg_status
+look(uint32_t ordinal, rt_device_facts *facts, str *error)
+{
+    return rt_driver_look(&rt_maker_cuda, ordinal, facts, error);
+}
+
+static rg_status
+open(uint32_t ordinal, rt_device **device, str *error)
+{
+    return rt_driver_open(&rt_maker_cuda, ordinal, device, error);
+}
 
 const rt_device_table rt_device_cuda = {
     .name = "cuda",
     .stage = IR_STAGE_SLOTS,
     .target = &target_nvidia,
-    .look = rt_cuda_look,
-    .open = rt_cuda_open,
-    .close = rt_cuda_close,
-    .open_queue = rt_cuda_open_queue,
-    .close_queue = rt_cuda_close_queue,
-    .compile = rt_cuda_compile,
-    .make = rt_cuda_make,
-    .describe = rt_cuda_describe,
-    .release = rt_cuda_release,
-    .launch = rt_cuda_launch,
-    .cancel = rt_cuda_cancel,
-    .memory = &rt_cuda_memory,
-    .streams = &rt_cuda_streams,
-    .graphs = &rt_cuda_graphs,
-    .tape_peak = rt_cuda_tape_peak,
+    .look = look,
+    .open = open,
+    .close = rt_driver_close,
+    .open_queue = rt_driver_open_queue,
+    .close_queue = rt_driver_close_queue,
+    .compile = rt_driver_compile,
+    .make = rt_driver_make,
+    .describe = rt_driver_describe,
+    .release = rt_driver_release,
+    .launch = rt_driver_launch,
+    .cancel = rt_driver_cancel,
+    .memory = &rt_driver_memory,
+    .streams = &rt_driver_streams,
+    .graphs = &rt_driver_graphs,
+    .tape_peak = rt_driver_tape_peak,
 };

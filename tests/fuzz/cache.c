@@ -2,7 +2,7 @@
 #include "api/api.h"
 #include "cache/cache.h"
 #include "codegen/llvm/code.h"
-#include "device/cuda/needs.h"
+#include "device/driver/needs.h"
 #include "front/seen.h"
 #include "fuzz.h"
 #include "rt/load/object.h"

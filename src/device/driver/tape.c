@@ -1,12 +1,12 @@
 /* Memory for tape pages: little at first, up to the budget as launches need it. SPDX-License-Identifier: Apache-2.0 */
-#include "device/cuda/memory.h"
+#include "device/driver/memory.h"
 
 enum { SHARE = 4, /* of the free memory, when no budget is given */ PATIENCE = 64 /* launches */ };
 
-static const rt_driver_memory *
-kind_of_memory(const rt_device *d, rt_driver_memory *kind)
+static const rt_driver_memory_desc *
+kind_of_memory(const rt_device *d, rt_driver_memory_desc *kind)
 {
-    *kind = (rt_driver_memory){.kind = RT_MEMORY_PINNED, .location = {RT_AT_DEVICE, d->device}};
+    *kind = (rt_driver_memory_desc){.kind = RT_MEMORY_PINNED, .location = {RT_AT_DEVICE, d->device}};
     return kind;
 }
 
@@ -23,12 +23,12 @@ reserve(rt_queue *q)
     rt_device *d = q->device;
     const rt_driver *driver = &d->driver;
     rt_tape *t = &q->tape;
-    rt_driver_memory kind;
+    rt_driver_memory_desc kind;
     int supported = 0;
     size_t step = 0;
     if (!driver->range_reserve || !driver->range_free || !driver->range_granularity || !driver->range_create ||
         !driver->range_release || !driver->range_map || !driver->range_unmap || !driver->range_access ||
-        driver->device_attribute(&supported, RT_ATTRIBUTE_RANGES, d->device) || !supported ||
+        driver->device_attribute(&supported, driver->maker->attributes.ranges, d->device) || !supported ||
         driver->range_granularity(&step, kind_of_memory(d, &kind), 0) || !step)
         return;
     step = rounded(step, RT_GPU_PAGE);
@@ -39,11 +39,11 @@ reserve(rt_queue *q)
 }
 
 rg_status
-rt_cuda_tape_open(rt_queue *q, uint64_t budget, str *error)
+rt_driver_tape_open(rt_queue *q, uint64_t budget, str *error)
 {
     rt_device *d = q->device;
     size_t left = 0, total = 0;
-    TRY(rt_cuda_check(d, d->driver.memory_free(&left, &total), "ask for the free memory", error));
+    TRY(rt_driver_check(d, d->driver.memory_free(&left, &total), "ask for the free memory", error));
     budget = budget ? budget : left / SHARE;
     q->tape.budget = budget < total ? budget : total;
     q->tape.most = total;
@@ -53,7 +53,7 @@ rt_cuda_tape_open(rt_queue *q, uint64_t budget, str *error)
 }
 
 void
-rt_cuda_tape_close(rt_queue *q)
+rt_driver_tape_close(rt_queue *q)
 {
     rt_device *d = q->device;
     rt_tape *t = &q->tape;
@@ -78,8 +78,8 @@ map_more(rt_queue *q, uint64_t bytes)
     rt_device *d = q->device;
     const rt_driver *driver = &d->driver;
     rt_tape *t = &q->tape;
-    rt_driver_memory kind;
-    rt_driver_access access = {{RT_AT_DEVICE, d->device}, RT_ACCESS_ALL};
+    rt_driver_memory_desc kind;
+    rt_driver_access_desc access = {{RT_AT_DEVICE, d->device}, RT_ACCESS_ALL};
     uint64_t handle, at = t->address + t->mapped;
     vec_reserve(&t->parts, t->parts.n + 1);
     int code = driver->range_create(&handle, bytes, kind_of_memory(d, &kind), 0);
@@ -105,7 +105,7 @@ take_anew(rt_queue *q, uint64_t bytes)
     rt_device *d = q->device;
     rt_tape *t = &q->tape;
     uint64_t memory;
-    if (t->memory && rt_cuda_has_args(d)) /* a graph's launches know where it is, and are not told any more */
+    if (t->memory && rt_driver_has_args(d)) /* a graph's launches know where it is, and are not told any more */
         return 0;
     int code = d->driver.allocate(&memory, bytes + RT_GPU_PAGE);
     if (code)
@@ -183,7 +183,7 @@ take_most(rt_queue *q, uint64_t bytes)
 }
 
 rg_status
-rt_cuda_tape_grow(rt_queue *q, uint64_t bytes, str *error)
+rt_driver_tape_grow(rt_queue *q, uint64_t bytes, str *error)
 {
     rt_device *d = q->device;
     rt_tape *t = &q->tape;
@@ -192,25 +192,25 @@ rt_cuda_tape_grow(rt_queue *q, uint64_t bytes, str *error)
     if (bytes <= t->mapped)
         return RG_OK;
     int mode = RT_CAPTURE_RELAXED, code = 0;
-    rt_cuda_watch(d, &mode);
+    rt_driver_watch(d, &mode);
     bytes = reasonable(q, bytes);
     if (bytes > t->mapped || !t->mapped) {
         code = wait_for_launches(q);
         code = code ? code : take_most(q, bytes);
         code = code ? code : tell_seats(q);
     }
-    rt_cuda_watch(d, &mode);
+    rt_driver_watch(d, &mode);
     if (code == RT_DRIVER_OUT_OF_MEMORY)
-        return rt_cuda_no_memory(q, bytes - t->mapped, error);
-    return rt_cuda_check(d, code, "take memory for the tape", error);
+        return rt_driver_no_memory(q, bytes - t->mapped, error);
+    return rt_driver_check(d, code, "take memory for the tape", error);
 }
 
 rg_status
-rt_cuda_tape_follow(rt_queue *q, str *error)
+rt_driver_tape_follow(rt_queue *q, str *error)
 {
     const rt_tape *t = &q->tape;
     uint64_t used = (uint64_t)__atomic_load_n(&q->report->pages, __ATOMIC_RELAXED) * RT_GPU_PAGE;
     if (used < t->mapped / 2 || t->mapped >= t->budget)
         return RG_OK;
-    return rt_cuda_tape_grow(q, 2 * t->mapped < t->budget ? 2 * t->mapped : t->budget, error);
+    return rt_driver_tape_grow(q, 2 * t->mapped < t->budget ? 2 * t->mapped : t->budget, error);
 }

@@ -1,18 +1,12 @@
 /* From a kernel's form to code on the GPU. SPDX-License-Identifier: Apache-2.0 */
-#include "compiler/process.h"
-#include "device/cuda/memory.h"
+#include "device/driver/memory.h"
 
-#include <sys/stat.h>
-
-enum { LOG = 8192, NAME = 64, PROGRAMS = UINT16_MAX, KNOWN = 90, /* to every LLVM that is used */
+enum { LOG = 8192, NAME = 64, PROGRAMS = UINT16_MAX,
        OWN_MEMORY = 2 /* pieces of a program's for each queue: its record, its arguments */ };
-
-/* generations that code is made for, newest first; the driver makes what runs on later ones of it */
-static const int generations[] = {120, 103, 100, 90, 89, 87, 86, 80, 75, 72, 70};
 
 /* -- code ---------------------------------------------------------------------------------------------------------- */
 
-/* what PTX takes for a name, near to the kernel's, so that profilers show something known */
+/* what GPUs take for a name, near to the kernel's, so that profilers show something known */
 static void
 entry_name(const ir_fn *fn, char name[NAME])
 {
@@ -23,40 +17,6 @@ entry_name(const ir_fn *fn, char name[NAME])
         if (!letter && !(i && c >= '0' && c <= '9'))
             name[i] = i ? '_' : 'k';
     }
-}
-
-/* PTX for the GPU's generation, or the nearest one before it that this LLVM knows */
-static rg_status
-emit(const rt_device *d, const rt_program_desc *desc, const char *name, str *ptx, ll_gpu_info *info, diag_list *diags)
-{
-    char cpu[16];
-    const ir_fn *fn = desc->fn;
-    ll_options options = {
-        .present = desc->present,
-        .absent = desc->absent,
-        .contiguous = desc->dense,
-        .noalias = desc->noalias,
-        .deterministic = desc->deterministic,
-        .native_math = desc->native_math,
-        .fast_math = desc->fast_math,
-        .libdevice = d->libdevice.len ? d->libdevice.ptr : NULL,
-        .triple = "nvptx64-nvidia-cuda",
-        .cpu = cpu,
-    };
-    rg_status status = RG_UNSUPPORTED;
-    for (size_t i = 0; i < countof(generations) && status == RG_UNSUPPORTED; i++) {
-        if (generations[i] > d->generation)
-            continue;
-        diag_free(diags);
-        ll_gpu_info_free(info);
-        ptx->len = 0;
-        snprintf(cpu, sizeof(cpu), "sm_%d", generations[i]);
-        status = desc->apart ? process_emit_ptx_entries(&fn, &name, 1, &options, rt_program_label(desc), ptx, info, diags)
-                             : ll_emit_ptx(fn, name, &options, ptx, info, diags);
-        if (generations[i] <= KNOWN)
-            break;
-    }
-    return status;
 }
 
 typedef struct made {
@@ -73,41 +33,33 @@ release_parts(void *object)
 }
 
 rg_status
-rt_cuda_make(rt_device *d, const rt_program_desc *desc, unsigned wanted, str *code, diag_list *diags)
+rt_driver_make(rt_device *d, const rt_program_desc *desc, unsigned wanted, str *code, diag_list *diags)
 {
     char name[NAME];
-    str ptx = {.in = mem_scratch()};
+    str image = {.in = mem_scratch()};
     made m = {0};
     mem_owner owns;
     mem_own(&owns, release_parts, &m);
     entry_name(desc->fn, name);
-    rg_status status = emit(d, desc, name, &ptx, &m.info, diags);
+    rg_status status = d->driver.maker->emit(d, desc, name, &image, &m.info, diags);
     if (!status) {
         rt_needs_make(&m.needs, desc->fn);
         bytes_put(code, rg_str_of(name));
-        bytes_put_u32(code, ll_ptx_by_value(desc->fn));
+        bytes_put_u32(code, d->driver.maker->by_value(desc->fn));
         ll_gpu_info_write(code, &m.info);
         rt_needs_write(&m.needs, code);
-        bytes_put(code, str_view(&ptx));
+        bytes_put(code, str_view(&image));
     }
     mem_disown(&owns);
     release_parts(&m);
     return status;
 }
 
-/* PTX is for a generation; which one a newer GPU gets follows from the LLVM that the key names. NVIDIA's functions, where
- * they are taken in, are those of a file. */
 bool
-rt_cuda_describe(rt_device *d, const rt_program_desc *desc, str *key)
+rt_driver_describe(rt_device *d, const rt_program_desc *desc, str *key)
 {
-    struct stat st;
-    str_addf(key, "sm_%d", d->generation);
-    if (!desc->native_math)
-        return true;
-    if (!d->libdevice.len || stat(d->libdevice.ptr, &st))
-        return false;
-    str_addf(key, " %s %lld %lld", d->libdevice.ptr, (long long)st.st_mtime, (long long)st.st_size);
-    return true;
+    str_addz(key, d->code);
+    return d->driver.maker->describe(d, desc, key);
 }
 
 static void
@@ -115,7 +67,7 @@ driver_said(rt_program *p, diag_list *diags, int code, const char *doing, const 
 {
     rt_device *d = p->device;
     str text = {.in = mem_scratch()};
-    rt_cuda_check(d, code, doing, &text);
+    rt_driver_check(d, code, doing, &text);
     diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "%s: %s%s%s", p->label, text.ptr, *log ? "\n" : "", log);
 }
 
@@ -157,24 +109,51 @@ choose_block(rt_program *p)
     return code;
 }
 
-/* The driver's compiler makes the GPU's own code of PTX. */
+static void
+unload_module(rt_device *d, rt_module module)
+{
+    if (module.handle)
+        d->driver.module_unload(module.handle);
+    mem_free(module.image);
+}
+
+/* Of PTX the driver's compiler makes the GPU's own code. */
+static int
+load_module(rt_program *p, rg_str image, char log[LOG])
+{
+    rt_device *d = p->device;
+    const rt_maker *maker = d->driver.maker;
+    void *values[] = {log, (void *)(uintptr_t)(LOG - 1), (void *)(uintptr_t)4};
+    const char *text;
+    if (maker->keeps_image)
+        text = p->module.image = memcpy(mem_alloc(image.len), image.ptr, image.len);
+    else
+        text = arena_str(mem_scratch(), image); /* with a zero behind it */
+    int code = d->driver.module_load(&p->module.handle, text, maker->log_options ? countof(values) : 0, maker->log_options, values);
+    if (code) {
+        mem_free(p->module.image);
+        p->module = (rt_module){0};
+    }
+    if (code == maker->wrong_code && !*log) {
+        str said = {.in = mem_scratch()};
+        rt_driver_name(&d->driver, &said);
+        snprintf(log, LOG, "%s: %s", said.ptr, maker->code_advice);
+    }
+    return code;
+}
+
 static rg_status
-load(rt_program *p, const char *ptx, const char *name, diag_list *diags)
+load(rt_program *p, rg_str image, const char *name, diag_list *diags)
 {
     rt_device *d = p->device;
     char log[LOG] = "";
-    const int options[] = {RT_JIT_LOG, RT_JIT_LOG_SIZE, RT_JIT_LEVEL};
     double since = clock_ms();
-    void *values[] = {log, (void *)(uintptr_t)(LOG - 1), (void *)(uintptr_t)4};
-    int code = d->driver.module_load(&p->module, ptx, countof(options), options, values);
-    if (code == RT_DRIVER_OLD_FOR_CODE && !*log)
-        snprintf(log, LOG, "the driver is for CUDA %d.%d: this GPU needs a newer one", d->driver.number / 1000,
-                 d->driver.number % 1000 / 10);
+    int code = load_module(p, image, log);
     if (code) {
         driver_said(p, diags, code, "load the code on the GPU", log);
-        return code == RT_DRIVER_OUT_OF_MEMORY ? RG_OUT_OF_MEMORY : rt_cuda_is_lost(d) ? RG_DEVICE : RG_COMPILE;
+        return code == RT_DRIVER_OUT_OF_MEMORY ? RG_OUT_OF_MEMORY : rt_driver_is_lost(d) ? RG_DEVICE : RG_COMPILE;
     }
-    code = d->driver.module_function(&p->function, p->module, name);
+    code = d->driver.module_function(&p->function, p->module.handle, name);
     if (!code)
         code = choose_block(p);
     if (code) {
@@ -196,10 +175,10 @@ make_record(rt_queue *q, const rt_program *p, rt_seat *seat, str *error)
 {
     rt_device *d = q->device;
     if (p->info.prints)
-        TRY(rt_cuda_prints_open(q, error));
-    TRY(rt_cuda_take(q, sizeof(rt_gpu_launch), q->side, &seat->record, error));
+        TRY(rt_driver_prints_open(q, error));
+    TRY(rt_driver_take(q, sizeof(rt_gpu_launch), q->side, &seat->record, error));
     if (!p->by_value)
-        TRY(rt_cuda_take(q, p->nparams * sizeof(rt_arg), q->side, &seat->args, error));
+        TRY(rt_driver_take(q, p->nparams * sizeof(rt_arg), q->side, &seat->args, error));
     rt_gpu_launch record = {
         .pool = (char *)(uintptr_t)q->tape.address,
         .pages = q->tape.mapped / RT_GPU_PAGE,
@@ -214,7 +193,7 @@ make_record(rt_queue *q, const rt_program *p, rt_seat *seat, str *error)
     int code = d->driver.write(seat->record, &record, sizeof(record), q->side);
     if (!code)
         code = d->driver.stream_wait(q->side);
-    return rt_cuda_check(d, code, "write device memory", error);
+    return rt_driver_check(d, code, "write device memory", error);
 }
 
 /* Room in the lists of what is given back later, for the seat too. */
@@ -223,24 +202,24 @@ reserve_seat(rt_queue *q, const rt_program *p)
 {
     while (q->seats.n <= p->number)
         vec_push(&q->seats, ((rt_seat){0}));
-    rt_cuda_make_room(q->device, OWN_MEMORY);
+    rt_driver_make_room(q->device, OWN_MEMORY);
 }
 
 rg_status
-rt_cuda_take_seat(rt_queue *q, rt_program *p, rt_seat *seat, str *error)
+rt_driver_take_seat(rt_queue *q, rt_program *p, rt_seat *seat, str *error)
 {
     rg_status status = RG_OK;
     int mode = RT_CAPTURE_RELAXED;
     if (p->number >= q->seats.n || !q->seats.at[p->number].record) {
         reserve_seat(q, p);
-        rt_cuda_watch(q->device, &mode);
+        rt_driver_watch(q->device, &mode);
         rt_seat made = {0};
         status = make_record(q, p, &made, error);
-        rt_cuda_watch(q->device, &mode);
+        rt_driver_watch(q->device, &mode);
         if (status && !made.record)
-            rt_cuda_give_room(q->device, OWN_MEMORY);
+            rt_driver_give_room(q->device, OWN_MEMORY);
         if (status)
-            rt_cuda_give_seat(q, &made);
+            rt_driver_give_seat(q, &made);
         else
             q->seats.at[p->number] = made;
     }
@@ -250,21 +229,21 @@ rt_cuda_take_seat(rt_queue *q, rt_program *p, rt_seat *seat, str *error)
 }
 
 void
-rt_cuda_give_seat(rt_queue *q, rt_seat *seat)
+rt_driver_give_seat(rt_queue *q, rt_seat *seat)
 {
     uint64_t memory[OWN_MEMORY] = {seat->record, seat->args};
     for (size_t i = 0; i < countof(memory); i++)
         if (memory[i])
-            rt_cuda_give_own(q, memory[i]);
+            rt_driver_give_own(q, memory[i]);
     if (seat->record)
-        rt_cuda_give_room(q->device, OWN_MEMORY);
+        rt_driver_give_room(q->device, OWN_MEMORY);
     *seat = (rt_seat){0};
 }
 
 /* -- numbers ------------------------------------------------------------------------------------------------------- */
 
 const rt_program *
-rt_cuda_program(rt_device *d, uint32_t number)
+rt_driver_program(rt_device *d, uint32_t number)
 {
     pthread_mutex_lock(&d->lock);
     const rt_program *p = number < d->programs.n ? d->programs.at[number] : NULL;
@@ -311,9 +290,9 @@ give_number(rt_program *p)
 
 /* -- making and releasing ------------------------------------------------------------------------------------------ */
 
-/* What rt_cuda_make wrote; false: it is damaged. */
+/* What rt_driver_make wrote; false: it is damaged. */
 static bool
-read_code(rt_program *p, rg_str code, const char **name, const char **ptx)
+read_code(rt_program *p, rg_str code, const char **name, rg_str *image)
 {
     bytes_reader r = bytes_of(code);
     ll_gpu_info_free(&p->info);
@@ -322,8 +301,8 @@ read_code(rt_program *p, rg_str code, const char **name, const char **ptx)
     p->by_value = bytes_u32(&r);
     ll_gpu_info_read(&r, &p->info);
     rt_needs_read(&r, p->nparams, &p->needs);
-    *ptx = bytes_text(&r, mem_scratch());
-    return bytes_done(&r) && *name && *ptx;
+    *image = bytes_str(&r);
+    return bytes_done(&r) && *name && image->ptr;
 }
 
 /* What was kept and cannot be loaded is made anew. */
@@ -331,17 +310,18 @@ static rg_status
 load_code(rt_program *p, const rt_program_desc *desc, unsigned wanted, bool *kept, diag_list *diags)
 {
     rt_device *d = p->device;
-    const char *name, *ptx;
+    const char *name;
+    rg_str image;
     str code = {.in = mem_scratch()};
-    TRY(rt_program_code(&rt_device_cuda, d, desc, wanted, &code, kept, diags));
-    if (!read_code(p, str_view(&code), &name, &ptx)) {
+    TRY(rt_program_code(d->driver.maker->table, d, desc, wanted, &code, kept, diags));
+    if (!read_code(p, str_view(&code), &name, &image)) {
         diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "the code is damaged");
         return RG_COMPILE;
     }
     int mode = RT_CAPTURE_RELAXED;
-    rt_cuda_watch(d, &mode);
-    rg_status status = load(p, ptx, name, diags);
-    rt_cuda_watch(d, &mode);
+    rt_driver_watch(d, &mode);
+    rg_status status = load(p, image, name, diags);
+    rt_driver_watch(d, &mode);
     return status;
 }
 
@@ -360,15 +340,15 @@ build(rt_program *p, const rt_program_desc *desc, diag_list *diags)
 static void
 release_program(void *program)
 {
-    rt_cuda_release(program);
+    rt_driver_release(program);
 }
 
 rg_status
-rt_cuda_compile(rt_device *d, const rt_program_desc *desc, rt_program **program, diag_list *diags)
+rt_driver_compile(rt_device *d, const rt_program_desc *desc, rt_program **program, diag_list *diags)
 {
     rt_entry entry;
     str error = {.in = mem_scratch()};
-    rg_status status = rt_cuda_enter_device(&entry, d, &error);
+    rg_status status = rt_driver_enter_device(&entry, d, &error);
     if (status) {
         diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "%s", error.ptr);
     } else {
@@ -382,16 +362,16 @@ rt_cuda_compile(rt_device *d, const rt_program_desc *desc, rt_program **program,
         status = build(p, desc, diags);
         mem_disown(&owns);
         if (status)
-            rt_cuda_release(p);
+            rt_driver_release(p);
         else
             *program = p;
     }
-    rt_cuda_leave(&entry);
+    rt_driver_leave(&entry);
     return status;
 }
 
 void
-rt_cuda_make_room(rt_device *d, size_t more)
+rt_driver_make_room(rt_device *d, size_t more)
 {
     mem_owner locks;
     pthread_mutex_lock(&d->lock);
@@ -403,7 +383,7 @@ rt_cuda_make_room(rt_device *d, size_t more)
 }
 
 void
-rt_cuda_give_room(rt_device *d, size_t less)
+rt_driver_give_room(rt_device *d, size_t less)
 {
     pthread_mutex_lock(&d->lock);
     d->promised -= less;
@@ -411,7 +391,7 @@ rt_cuda_give_room(rt_device *d, size_t less)
 }
 
 bool
-rt_cuda_has_args(rt_device *d)
+rt_driver_has_args(rt_device *d)
 {
     pthread_mutex_lock(&d->lock);
     bool any = d->later_args.n > 0;
@@ -420,7 +400,7 @@ rt_cuda_has_args(rt_device *d)
 }
 
 void
-rt_cuda_give_args(rt_device *d, uint64_t address)
+rt_driver_give_args(rt_device *d, uint64_t address)
 {
     pthread_mutex_lock(&d->lock);
     d->later_args.at[d->later_args.n++] = address;
@@ -431,9 +411,9 @@ rt_cuda_give_args(rt_device *d, uint64_t address)
 
 /* One thing of a list that was put off; false: there is no more. */
 static bool
-pop_later(rt_device *d, void **module, uint64_t *args)
+pop_later(rt_device *d, rt_module *module, uint64_t *args)
 {
-    *module = NULL;
+    *module = (rt_module){0};
     *args = 0;
     pthread_mutex_lock(&d->lock);
     bool may = !d->graphs && !d->captured, any = may && (d->later_modules.n || d->later_args.n);
@@ -446,15 +426,14 @@ pop_later(rt_device *d, void **module, uint64_t *args)
 }
 
 bool
-rt_cuda_unload_later(rt_device *d)
+rt_driver_unload_later(rt_device *d)
 {
-    void *module;
+    rt_module module;
     uint64_t args;
     while (pop_later(d, &module, &args)) {
-        if (module)
-            d->driver.module_unload(module);
+        unload_module(d, module);
         if (args)
-            rt_cuda_give_now(d, args);
+            rt_driver_give_now(d, args);
     }
     return !d->graphs && !d->captured;
 }
@@ -465,22 +444,22 @@ leave_seat(rt_queue *q, const rt_program *p, bool keep)
 {
     rt_device *d = q->device;
     rt_entry entry;
-    rt_cuda_enter_to_release(&entry, d, q);
+    rt_driver_enter_to_release(&entry, d, q);
     rt_seat seat = p->number < q->seats.n ? q->seats.at[p->number] : (rt_seat){0};
     if (seat.record) {
-        if (!rt_cuda_records(q))
-            rt_cuda_settle(q);
+        if (!rt_driver_records(q))
+            rt_driver_settle(q);
         uint64_t memory[OWN_MEMORY] = {seat.record, seat.args};
         for (size_t i = 0; i < countof(memory) && keep; i++)
             if (memory[i])
-                rt_cuda_give_args(d, memory[i]);
+                rt_driver_give_args(d, memory[i]);
             else
-                rt_cuda_give_room(d, 1);
+                rt_driver_give_room(d, 1);
         if (!keep)
-            rt_cuda_give_seat(q, &seat);
+            rt_driver_give_seat(q, &seat);
         q->seats.at[p->number] = (rt_seat){0};
     }
-    rt_cuda_leave(&entry);
+    rt_driver_leave(&entry);
 }
 
 static void
@@ -488,31 +467,31 @@ unload(rt_program *p)
 {
     rt_device *d = p->device;
     pthread_mutex_lock(&d->queues_lock);
-    bool keep = d->graphs || d->captured || rt_cuda_any_records(d);
+    bool keep = d->graphs || d->captured || rt_driver_any_records(d);
     for (size_t i = 0; i < d->queues.n; i++)
         leave_seat(d->queues.at[i], p, keep);
-    if (p->module && keep) {
+    if (p->module.handle && keep) {
         pthread_mutex_lock(&d->lock);
         d->later_modules.at[d->later_modules.n++] = p->module;
         __atomic_store_n(&d->waits, true, __ATOMIC_RELAXED);
         pthread_mutex_unlock(&d->lock);
-    } else if (p->module) {
-        d->driver.module_unload(p->module);
+    } else {
+        unload_module(d, p->module);
     }
     pthread_mutex_unlock(&d->queues_lock);
 }
 
 void
-rt_cuda_release(rt_program *p)
+rt_driver_release(rt_program *p)
 {
     rt_entry entry;
-    rt_cuda_enter_to_release(&entry, p->device, NULL);
+    rt_driver_enter_to_release(&entry, p->device, NULL);
     if (p->numbered) {
         unload(p);
         give_number(p);
     }
-    rt_cuda_leave(&entry);
-    rt_cuda_forget_launches(p->device, p->label);
+    rt_driver_leave(&entry);
+    rt_driver_forget_launches(p->device, p->label);
     rt_needs_free(&p->needs);
     ll_gpu_info_free(&p->info);
     mem_free(p);

@@ -1,9 +1,5 @@
-/* A GPU of NVIDIA's: opening and closing it, its context, what its driver says. SPDX-License-Identifier: Apache-2.0 */
-#include "device/cuda/memory.h"
-
-#include <unistd.h>
-
-enum { OLDEST = 70 };
+/* A GPU: opening and closing it, whose it is, what its driver says. SPDX-License-Identifier: Apache-2.0 */
+#include "device/driver/memory.h"
 
 /* -- forks --------------------------------------------------------------------------------------------------------- */
 
@@ -28,27 +24,14 @@ static void
 pop(void *entry)
 {
     rt_entry *e = entry;
-    void *context;
     if (e->relaxed)
         e->device->driver.capture_mode(&e->mode);
-    if (e->pushed)
-        e->device->driver.context_pop(&context);
-    e->pushed = e->relaxed = false;
+    if (e->changed)
+        e->device->driver.maker->leave(e);
+    e->changed = e->relaxed = false;
     if (e->queue)
         pthread_mutex_unlock(&e->queue->lock);
     e->queue = NULL;
-}
-
-static int
-make_current(rt_entry *entry)
-{
-    rt_device *d = entry->device;
-    void *current = NULL;
-    if (!d->driver.context_current(&current) && current == d->context)
-        return 0;
-    int code = d->driver.context_push(d->context);
-    entry->pushed = !code;
-    return code;
 }
 
 static void
@@ -74,7 +57,7 @@ is_usable(rt_device *d, str *error)
                       "exec (Python's multiprocessing: \"spawn\"), or open the GPU in the child alone";
         pthread_mutex_unlock(&d->lock);
     }
-    if (!rt_cuda_is_lost(d))
+    if (!rt_driver_is_lost(d))
         return true;
     if (error)
         str_addz(error, d->lost);
@@ -82,36 +65,36 @@ is_usable(rt_device *d, str *error)
 }
 
 rg_status
-rt_cuda_enter_device(rt_entry *entry, rt_device *d, str *error)
+rt_driver_enter_device(rt_entry *entry, rt_device *d, str *error)
 {
     begin_entry(entry, d, NULL);
     if (!is_usable(d, error))
         return RG_DEVICE;
-    return rt_cuda_check(d, make_current(entry), "enter the GPU's context", error);
+    return rt_driver_check(d, entry->device->driver.maker->enter(entry), "enter the GPU's context", error);
 }
 
 rg_status
-rt_cuda_enter(rt_entry *entry, rt_queue *q, str *error)
+rt_driver_enter(rt_entry *entry, rt_queue *q, str *error)
 {
     rt_device *d = q->device;
     begin_entry(entry, d, q);
     if (!is_usable(d, error))
         return RG_DEVICE;
-    int code = make_current(entry);
+    int code = entry->device->driver.maker->enter(entry);
     if (!code && q->stream != q->own)
-        __atomic_store_n(&q->recording, rt_cuda_records(q), __ATOMIC_RELAXED);
-    return rt_cuda_check(d, code, "enter the GPU's context", error);
+        __atomic_store_n(&q->recording, rt_driver_records(q), __ATOMIC_RELAXED);
+    return rt_driver_check(d, code, "enter the GPU's context", error);
 }
 
 void
-rt_cuda_enter_to_release(rt_entry *entry, rt_device *d, rt_queue *q)
+rt_driver_enter_to_release(rt_entry *entry, rt_device *d, rt_queue *q)
 {
     begin_entry(entry, d, q);
-    make_current(entry);
+    entry->device->driver.maker->enter(entry);
 }
 
 void
-rt_cuda_leave(rt_entry *entry)
+rt_driver_leave(rt_entry *entry)
 {
     mem_disown(&entry->leaves);
     pop(entry);
@@ -128,39 +111,39 @@ take_later(rt_device *d)
 }
 
 void
-rt_cuda_catch_up(rt_device *d)
+rt_driver_catch_up(rt_device *d)
 {
     rt_entry entry;
     uint64_t address;
     if (!__atomic_load_n(&d->waits, __ATOMIC_RELAXED))
         return;
-    rt_cuda_enter_to_release(&entry, d, NULL);
+    rt_driver_enter_to_release(&entry, d, NULL);
     pthread_mutex_lock(&d->queues_lock);
-    if (!rt_cuda_any_records(d)) {
+    if (!rt_driver_any_records(d)) {
         while ((address = take_later(d)))
-            rt_cuda_give_now(d, address);
-        if (rt_cuda_unload_later(d))
+            rt_driver_give_now(d, address);
+        if (rt_driver_unload_later(d))
             __atomic_store_n(&d->waits, false, __ATOMIC_RELAXED);
     }
     pthread_mutex_unlock(&d->queues_lock);
-    rt_cuda_leave(&entry);
+    rt_driver_leave(&entry);
 }
 
 void
-rt_cuda_watch(rt_device *d, int *mode)
+rt_driver_watch(rt_device *d, int *mode)
 {
     if (d->driver.capture_mode)
         d->driver.capture_mode(mode);
 }
 
 bool
-rt_cuda_is_lost(rt_device *d)
+rt_driver_is_lost(rt_device *d)
 {
     return __atomic_load_n(&d->lost, __ATOMIC_ACQUIRE) != NULL;
 }
 
 void
-rt_cuda_note_launch(rt_device *d, const char *label)
+rt_driver_note_launch(rt_device *d, const char *label)
 {
     if (__atomic_load_n(&d->last, __ATOMIC_RELAXED) == label)
         return;
@@ -171,7 +154,7 @@ rt_cuda_note_launch(rt_device *d, const char *label)
 }
 
 void
-rt_cuda_forget_launches(rt_device *d, const char *label)
+rt_driver_forget_launches(rt_device *d, const char *label)
 {
     pthread_mutex_lock(&d->lock);
     if (!label || d->last == label)
@@ -208,18 +191,18 @@ lose(rt_device *d, int code, str *error)
 }
 
 rg_status
-rt_cuda_check(rt_device *d, int code, const char *doing, str *error)
+rt_driver_check(rt_device *d, int code, const char *doing, str *error)
 {
     if (!code)
         return RG_OK;
-    if (rt_driver_lost(code) && !rt_cuda_is_lost(d)) {
+    if (rt_driver_lost(&d->driver, code) && !rt_driver_is_lost(d)) {
         lose(d, code, error);
         return RG_DEVICE;
     }
     if (error) {
         str_addf(error, "cannot %s: ", doing);
         rt_driver_explain(&d->driver, code, error);
-        if (code == RT_DRIVER_NO_HANDLE)
+        if (rt_driver_no_handle(&d->driver, code))
             str_addz(error, "\na stream of the caller's has to live as long as the queue, or until rg_queue_set_stream");
     }
     return code == RT_DRIVER_OUT_OF_MEMORY ? RG_OUT_OF_MEMORY : RG_DEVICE;
@@ -231,101 +214,95 @@ static rg_status
 find_device(rt_device *d, uint32_t ordinal, str *error)
 {
     const rt_driver *driver = &d->driver;
-    int count = 0, sms = 0, major = 0, minor = 0, together = 0, threads = 0;
-    rg_status status = rt_cuda_check(d, driver->device_count(&count), "count GPUs", error);
+    const rt_maker *maker = driver->maker;
+    int count = 0, processors = 0, together = 0, threads = 0;
+    rg_status status = rt_driver_check(d, driver->device_count(&count), "count GPUs", error);
     if (!status && ordinal >= (uint32_t)count) {
         str_addf(error, "there is no GPU %u: the driver finds %d, from 0 on", ordinal, count);
         return RG_NOT_FOUND;
     }
     int code = status ? 0 : driver->device_get(&d->device, (int)ordinal);
     const struct { int attribute, *value; } asked[] = {
-        {RT_ATTRIBUTE_SMS, &sms},           {RT_ATTRIBUTE_MAJOR, &major},    {RT_ATTRIBUTE_MINOR, &minor},
-        {RT_ATTRIBUTE_TOGETHER, &together}, {RT_ATTRIBUTE_THREADS, &threads},
+        {maker->attributes.processors, &processors},
+        {maker->attributes.together, &together},
+        {maker->attributes.threads, &threads},
     };
     for (size_t i = 0; i < countof(asked) && !code && !status; i++)
         code = driver->device_attribute(asked[i].value, asked[i].attribute, d->device);
     if (!code && !status)
         code = driver->device_name(d->model, sizeof(d->model), d->device);
     if (code || status)
-        return status ? status : rt_cuda_check(d, code, "ask the GPU what it is", error);
-    d->processors = (unsigned)sms;
-    d->generation = 10 * major + minor;
-    d->warps = (unsigned)sms * (unsigned)threads / RT_WARP;
-    if (d->generation < OLDEST || !together) {
-        str_addf(error, "GPU %u (%s) is sm_%d; sm_%d or newer is needed; device \"cpu\" works without a GPU", ordinal, d->model,
-                 d->generation, OLDEST);
-        return RG_DEVICE;
-    }
-    return RG_OK;
+        return status ? status : rt_driver_check(d, code, "ask the GPU what it is", error);
+    d->processors = (unsigned)processors;
+    d->warps = (unsigned)processors * (unsigned)threads / RT_WARP;
+    TRY(maker->identify(d, ordinal, error));
+    if (together)
+        return RG_OK;
+    str_addf(error, "GPU %u (%s) is %s, which cannot run all blocks of a launch at once; device \"cpu\" works without a GPU", ordinal,
+             d->model, d->code);
+    return RG_DEVICE;
 }
 
 static rg_status
 open_all(rt_device *d, str *error)
 {
     rt_entry entry;
-    rg_status status = rt_cuda_enter_device(&entry, d, error);
+    rg_status status = rt_driver_enter_device(&entry, d, error);
     if (!status)
-        status = rt_cuda_check(d, d->driver.stream_create(&d->side, RT_STREAM_ALONE), "make a stream", error);
+        status = rt_driver_check(d, d->driver.stream_create(&d->side, RT_STREAM_ALONE), "make a stream", error);
     if (!status)
-        status = rt_cuda_pool_open(d, error);
-    rt_cuda_leave(&entry);
+        status = rt_driver_pool_open(d, error);
+    rt_driver_leave(&entry);
     return status;
-}
-
-/* NVIDIA's own math functions come with its toolkit; nothing else of it is needed. */
-static void
-find_libdevice(rt_device *d)
-{
-    const char *const roots[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda", "/opt/cuda", "/usr/lib/cuda"};
-    if (d->settings.libdevice)
-        str_addz(&d->libdevice, d->settings.libdevice);
-    for (size_t i = 0; i < countof(roots) && !d->libdevice.len; i++) {
-        if (!roots[i] || !*roots[i])
-            continue;
-        str_addf(&d->libdevice, "%s/nvvm/libdevice/libdevice.10.bc", roots[i]);
-        if (access(d->libdevice.ptr, R_OK))
-            d->libdevice.len = 0;
-    }
 }
 
 static void
 close_device(void *device)
 {
-    rt_cuda_close(device);
+    rt_driver_close(device);
 }
 
 static rt_device *
-new_device(void)
+new_device(const rt_maker *maker)
 {
     rt_device *d = mem_zalloc(sizeof(*d));
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, watch_forks);
     d->forks = forks;
     d->settings = settings_read();
+    d->driver.maker = maker;
     pthread_mutex_init(&d->lock, NULL);
     pthread_mutex_init(&d->queues_lock, NULL);
     return d;
 }
 
-rg_status
-rt_cuda_open(uint32_t ordinal, rt_device **device, str *error)
+static rg_status
+load(rt_device *d, str *error)
 {
-    rt_device *d = new_device();
+    const rt_maker *maker = d->driver.maker;
+    const char *path;
+    memcpy(&path, (const char *)&d->settings + maker->path, sizeof(path));
+    return rt_driver_load(&d->driver, maker, path, error);
+}
+
+rg_status
+rt_driver_open(const rt_maker *maker, uint32_t ordinal, rt_device **device, str *error)
+{
+    rt_device *d = new_device(maker);
     mem_owner owns;
     mem_own(&owns, close_device, d);
-    rg_status status = rt_driver_load(&d->driver, d->settings.cuda_driver, error);
+    rg_status status = load(d, error);
     if (!status)
         status = find_device(d, ordinal, error);
     if (!status) {
-        status = rt_cuda_check(d, d->driver.context_retain(&d->context, d->device), "make a context", error);
-        d->retained = !status;
+        status = maker->open(d, error);
+        d->opened = !status;
     }
     if (!status)
         status = open_all(d, error);
-    find_libdevice(d);
     mem_disown(&owns);
     if (status)
-        rt_cuda_close(d);
+        rt_driver_close(d);
     else
         *device = d;
     return status;
@@ -333,26 +310,25 @@ rt_cuda_open(uint32_t ordinal, rt_device **device, str *error)
 
 /* Its memory is asked for only where it is in use: an idle GPU is not woken. */
 rg_status
-rt_cuda_look(uint32_t ordinal, rt_device_facts *facts, str *error)
+rt_driver_look(const rt_maker *maker, uint32_t ordinal, rt_device_facts *facts, str *error)
 {
-    rt_device *d = new_device();
+    rt_device *d = new_device(maker);
     mem_owner owns;
     mem_own(&owns, close_device, d);
     size_t left = 0, total = 0;
-    rg_status status = rt_driver_load(&d->driver, d->settings.cuda_driver, error);
+    rg_status status = load(d, error);
     if (!status)
         status = find_device(d, ordinal, error);
     if (!status)
-        status = rt_cuda_check(d, d->driver.device_memory(&total, d->device), "ask the GPU for its memory", error);
-    int count = 0; /* of several GPUs the current context may be another one's */
-    if (!status && !d->driver.context_current(&d->context) && d->context && !d->driver.device_count(&count) && count == 1)
+        status = rt_driver_check(d, d->driver.device_memory(&total, d->device), "ask the GPU for its memory", error);
+    if (!status && maker->is_awake(d))
         d->driver.memory_free(&left, &total);
     *facts = (rt_device_facts){.memory = total, .memory_free = left, .processors = d->processors,
                                .threads = d->warps * RT_WARP};
     memcpy(facts->model, d->model, sizeof(facts->model));
-    snprintf(facts->code, sizeof(facts->code), "sm_%d", d->generation);
+    memcpy(facts->code, d->code, sizeof(facts->code));
     mem_disown(&owns);
-    rt_cuda_close(d);
+    rt_driver_close(d);
     return status;
 }
 
@@ -364,23 +340,23 @@ close_all(rt_device *d)
 {
     d->graphs = 0;
     d->captured = false;
-    rt_cuda_catch_up(d);
+    rt_driver_catch_up(d);
     if (d->side)
         d->driver.stream_wait(d->side);
-    rt_cuda_pool_close(d);
+    rt_driver_pool_close(d);
     if (d->side)
         d->driver.stream_destroy(d->side);
 }
 
 void
-rt_cuda_close(rt_device *d)
+rt_driver_close(rt_device *d)
 {
-    if (d->retained) {
+    if (d->opened) {
         rt_entry entry;
-        rt_cuda_enter_to_release(&entry, d, NULL);
+        rt_driver_enter_to_release(&entry, d, NULL);
         close_all(d);
-        rt_cuda_leave(&entry);
-        d->driver.context_release(d->device);
+        rt_driver_leave(&entry);
+        d->driver.maker->close(d);
     }
     vec_free(&d->queues);
     vec_free(&d->programs);

@@ -10,7 +10,7 @@
  *   pinned     copies of arrays that the API maps, and keeps here for the next time: to pin memory takes as long as to
  *              copy it through a stage
  *   pageable   where there is no pinned memory: as the driver does it */
-#include "device/cuda/memory.h"
+#include "device/driver/memory.h"
 
 #include <unistd.h>
 
@@ -48,14 +48,14 @@ turn_stage(rt_queue *q, str *error)
     rt_stage *full = &q->stage[q->now];
     rg_status status = RG_OK;
     if (full->memory) {
-        status = rt_cuda_check(q->device, q->device->driver.event_record(full->event, q->stream), "mark the stream", error);
+        status = rt_driver_check(q->device, q->device->driver.event_record(full->event, q->stream), "mark the stream", error);
         full->pending = !status;
     }
     if (!status && full->memory && open_stage(q, &q->stage[q->now ^ 1]))
         q->now ^= 1;
     rt_stage *next = &q->stage[q->now];
     if (!status && next->pending)
-        status = rt_cuda_check(q->device, q->device->driver.event_wait(next->event), "wait for a copy", error);
+        status = rt_driver_check(q->device, q->device->driver.event_wait(next->event), "wait for a copy", error);
     next->pending = next->pending && status;
     next->used = 0;
     return status;
@@ -74,7 +74,7 @@ write_staged(rt_queue *q, uint64_t to, const char *host, size_t bytes, str *erro
         }
         size_t n = bytes < room ? bytes : room;
         memcpy(stage->memory + stage->used, host, n);
-        status = rt_cuda_check(q->device, q->device->driver.write(to, stage->memory + stage->used, n, q->stream), "write device memory",
+        status = rt_driver_check(q->device, q->device->driver.write(to, stage->memory + stage->used, n, q->stream), "write device memory",
                                error);
         stage->used = (stage->used + n + STAGE_ALIGN - 1) & ~(size_t)(STAGE_ALIGN - 1);
         to += n;
@@ -109,7 +109,7 @@ static void
 drop_unused(rt_queue *q, uint64_t keep)
 {
     uint64_t left = pinned_bytes(q, true);
-    if (left <= keep || rt_cuda_records(q) || q->device->driver.stream_wait(q->stream))
+    if (left <= keep || rt_driver_records(q) || q->device->driver.stream_wait(q->stream))
         return;
     for (size_t i = 0; i < q->pinned.n && left > keep;) {
         rt_pinned *p = &q->pinned.at[i];
@@ -170,33 +170,33 @@ pin(rt_queue *q, size_t bytes)
 }
 
 void *
-rt_cuda_take_pinned(rt_queue *q, size_t bytes)
+rt_driver_take_pinned(rt_queue *q, size_t bytes)
 {
     rt_entry entry;
     void *memory = NULL;
     if (bytes < PINNED_FROM)
         return NULL;
-    if (!rt_cuda_enter(&entry, q, NULL))
+    if (!rt_driver_enter(&entry, q, NULL))
         memory = pin(q, bytes);
-    rt_cuda_leave(&entry);
+    rt_driver_leave(&entry);
     return memory;
 }
 
 void
-rt_cuda_give_pinned(rt_queue *q, void *memory)
+rt_driver_give_pinned(rt_queue *q, void *memory)
 {
     rt_entry entry;
     uint64_t keep = hosts_memory() / PINNED_FREE_SHARE;
-    rt_cuda_enter_to_release(&entry, q->device, q);
+    rt_driver_enter_to_release(&entry, q->device, q);
     rt_pinned *p = find_pinned(q, memory);
     assert(p && "memory of take_pinned's");
     p->used = false;
     drop_unused(q, keep < PINNED_FREE ? keep : PINNED_FREE);
-    rt_cuda_leave(&entry);
+    rt_driver_leave(&entry);
 }
 
 void
-rt_cuda_transfer_close(rt_queue *q)
+rt_driver_transfer_close(rt_queue *q)
 {
     for (unsigned i = 0; i < countof(q->stage); i++) {
         if (q->stage[i].memory)
@@ -221,49 +221,49 @@ is_direct(rt_queue *q, const void *host, size_t bytes)
 }
 
 rg_status
-rt_cuda_write(rt_queue *q, uint64_t to, const char *host, size_t bytes, str *error)
+rt_driver_write(rt_queue *q, uint64_t to, const char *host, size_t bytes, str *error)
 {
-    rg_status status = rt_cuda_refuse_recording(q, "written", error);
+    rg_status status = rt_driver_refuse_recording(q, "written", error);
     if (status || !bytes)
         return status;
     bool ours = find_pinned(q, host), direct = ours || is_direct(q, host, bytes);
     if (!direct && open_stage(q, &q->stage[q->now]))
         return write_staged(q, to, host, bytes, error);
-    status = rt_cuda_check(q->device, q->device->driver.write(to, host, bytes, q->stream), "write device memory", error);
+    status = rt_driver_check(q->device, q->device->driver.write(to, host, bytes, q->stream), "write device memory", error);
     if (!status && direct && !ours)
-        status = rt_cuda_check(q->device, q->device->driver.stream_wait(q->stream), "wait for a copy", error);
+        status = rt_driver_check(q->device, q->device->driver.stream_wait(q->stream), "wait for a copy", error);
     return status;
 }
 
 rg_status
-rt_cuda_write_all(rt_queue *q, void *to, const void *host, size_t bytes, str *error)
+rt_driver_write_all(rt_queue *q, void *to, const void *host, size_t bytes, str *error)
 {
     rt_entry entry;
-    rg_status status = rt_cuda_enter(&entry, q, error);
+    rg_status status = rt_driver_enter(&entry, q, error);
     if (!status)
-        status = rt_cuda_write(q, map_ptr(to), host, bytes, error);
-    rt_cuda_leave(&entry);
+        status = rt_driver_write(q, map_ptr(to), host, bytes, error);
+    rt_driver_leave(&entry);
     return status;
 }
 
 static rg_status
 read_anyhow(rt_queue *q, char *host, uint64_t from, size_t bytes, str *error)
 {
-    rg_status status = rt_cuda_refuse_recording(q, "read", error);
+    rg_status status = rt_driver_refuse_recording(q, "read", error);
     if (status)
         return status;
     if (bytes)
-        status = rt_cuda_check(q->device, q->device->driver.read(host, from, bytes, q->stream), "read device memory", error);
-    return status ? status : rt_cuda_wait(q, error);
+        status = rt_driver_check(q->device, q->device->driver.read(host, from, bytes, q->stream), "read device memory", error);
+    return status ? status : rt_driver_wait(q, error);
 }
 
 rg_status
-rt_cuda_read_all(rt_queue *q, void *host, const void *from, size_t bytes, str *error)
+rt_driver_read_all(rt_queue *q, void *host, const void *from, size_t bytes, str *error)
 {
     rt_entry entry;
-    rg_status status = rt_cuda_enter(&entry, q, error);
+    rg_status status = rt_driver_enter(&entry, q, error);
     if (!status)
         status = read_anyhow(q, host, map_ptr(from), bytes, error);
-    rt_cuda_leave(&entry);
+    rt_driver_leave(&entry);
     return status;
 }

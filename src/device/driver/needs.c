@@ -1,6 +1,6 @@
 /* What a launch needs: a grid is to be no larger than its work, a pool large enough before it starts.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "device/cuda/needs.h"
+#include "device/driver/needs.h"
 
 #include "analysis/pages.h"
 #include "analysis/effects.h"

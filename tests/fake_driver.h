@@ -1,14 +1,14 @@
 /* A driver without a GPU, for tests: memory is the host's, kernels are not run but counted. Several threads may use it, one
  * of which sets what it pretends.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef TESTS_FAKE_CUDA_H
-#define TESTS_FAKE_CUDA_H
+#ifndef TESTS_FAKE_DRIVER_H
+#define TESTS_FAKE_DRIVER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-typedef struct fake_cuda {
+typedef struct fake_driver {
     /* what it pretends */
     int version, devices, major, ranges, pools;
     size_t free, step; /* bytes of memory; of a piece behind reserved addresses */
@@ -29,6 +29,6 @@ typedef struct fake_cuda {
     long images;    /* modules loaded */
     char entry[64];
     char failed[64]; /* the symbol of fails_at */
-} fake_cuda;
+} fake_driver;
 
 #endif

@@ -1,5 +1,5 @@
 /* What launches leave for the host: faults, prints. SPDX-License-Identifier: Apache-2.0 */
-#include "device/cuda/cuda.h"
+#include "device/driver/gpu.h"
 #include "device/explain.h"
 
 #include <setjmp.h>
@@ -9,22 +9,22 @@ enum { PRINT_CELLS = 1 << 16 };
 static rg_status
 open_shared(rt_device *d, size_t bytes, void **memory, uint64_t *address, str *error)
 {
-    int code = d->driver.host_allocate(memory, bytes, RT_HOST_ANYWHERE | RT_HOST_MAPPED);
+    int code = d->driver.host_allocate(memory, bytes, d->driver.maker->shared);
     if (!code) {
         memset(*memory, 0, bytes);
         code = d->driver.host_address(address, *memory, 0);
     }
-    return rt_cuda_check(d, code, "take pinned memory", error);
+    return rt_driver_check(d, code, "take pinned memory", error);
 }
 
 rg_status
-rt_cuda_report_open(rt_queue *q, str *error)
+rt_driver_report_open(rt_queue *q, str *error)
 {
     return open_shared(q->device, sizeof(*q->report), (void **)&q->report, &q->report_address, error);
 }
 
 rg_status
-rt_cuda_prints_open(rt_queue *q, str *error)
+rt_driver_prints_open(rt_queue *q, str *error)
 {
     if (q->prints)
         return RG_OK;
@@ -36,7 +36,7 @@ rt_cuda_prints_open(rt_queue *q, str *error)
 }
 
 void
-rt_cuda_report_close(rt_queue *q)
+rt_driver_report_close(rt_queue *q)
 {
     if (q->report)
         q->device->driver.host_release(q->report);
@@ -50,7 +50,7 @@ rt_cuda_report_close(rt_queue *q)
 static const ll_place *
 find_place(rt_device *d, uint32_t program, uint32_t place)
 {
-    const rt_program *p = rt_cuda_program(d, program);
+    const rt_program *p = rt_driver_program(d, program);
     return p && place < p->info.places.n ? &p->info.places.at[place] : NULL;
 }
 
@@ -81,7 +81,7 @@ static rg_status
 explain(rt_queue *q, str *error)
 {
     const rt_gpu_report *from = q->report;
-    const rt_program *p = rt_cuda_program(q->device, from->program);
+    const rt_program *p = rt_driver_program(q->device, from->program);
     if (p)
         return rt_explain_gpu(from, find_place(q->device, from->program, from->place), p->label, p->file, error);
     str_addf(error, "the GPU reports fault %u of a kernel that is no more", from->fault);
@@ -93,7 +93,7 @@ static rg_status
 collect(rt_queue *q, str *error)
 {
     rg_status status = q->failed;
-    rt_cuda_forget_launches(q->device, NULL);
+    rt_driver_forget_launches(q->device, NULL);
     q->printing = false;
     show_prints(q);
     if (status) {
@@ -110,33 +110,33 @@ collect(rt_queue *q, str *error)
 }
 
 bool
-rt_cuda_has_news(rt_queue *q)
+rt_driver_has_news(rt_queue *q)
 {
     return q->failed || __atomic_load_n(&q->report->fault, __ATOMIC_RELAXED) || __atomic_load_n(&q->report->stop, __ATOMIC_RELAXED);
 }
 
 /* Kernels read the word where it lies, in the host's memory. */
 void
-rt_cuda_cancel(rt_queue *q)
+rt_driver_cancel(rt_queue *q)
 {
     if (atomic_load_explicit(&q->pending, memory_order_relaxed))
         __atomic_store_n(&q->report->stop, 1, __ATOMIC_RELAXED);
 }
 
 int
-rt_cuda_wait_for_stream(rt_queue *q)
+rt_driver_wait_for_stream(rt_queue *q)
 {
     int code = q->device->driver.stream_wait(q->stream);
-    if (code == RT_DRIVER_NO_HANDLE && q->launched)
+    if (rt_driver_no_handle(&q->device->driver, code) && q->launched)
         q->device->driver.event_wait(q->launched);
     return code;
 }
 
 rg_status
-rt_cuda_wait(rt_queue *q, str *error)
+rt_driver_wait(rt_queue *q, str *error)
 {
-    rg_status status = rt_cuda_check(q->device, rt_cuda_wait_for_stream(q), "wait for the GPU", error);
-    if (status && rt_cuda_is_lost(q->device))
+    rg_status status = rt_driver_check(q->device, rt_driver_wait_for_stream(q), "wait for the GPU", error);
+    if (status && rt_driver_is_lost(q->device))
         show_prints(q); /* the last thing that is known of it */
     return status ? status : collect(q, error);
 }
@@ -147,9 +147,9 @@ settle(rt_queue *q)
     str text = {0};
     mem_owner owns;
     mem_own(&owns, mem_release_str, &text);
-    rg_status status = rt_cuda_wait(q, &text);
+    rg_status status = rt_driver_wait(q, &text);
     mem_disown(&owns);
-    if (status && !q->failed && !rt_cuda_is_lost(q->device)) { /* the first is told */
+    if (status && !q->failed && !rt_driver_is_lost(q->device)) { /* the first is told */
         q->failed = status;
         q->failure = text;
     } else {
@@ -166,7 +166,7 @@ leave_without(void *jump, size_t bytes)
 /* Objects are destroyed outside of any guard: where there is no memory for what the queue has to say, that is what it
  * says. */
 void
-rt_cuda_settle(rt_queue *q)
+rt_driver_settle(rt_queue *q)
 {
     jmp_buf jump;
     if (mem_is_guarded()) {
@@ -184,7 +184,7 @@ rt_cuda_settle(rt_queue *q)
 }
 
 uint64_t
-rt_cuda_tape_peak(rt_queue *q)
+rt_driver_tape_peak(rt_queue *q)
 {
     return (uint64_t)__atomic_load_n(&q->report->pages, __ATOMIC_RELAXED) * RT_GPU_PAGE;
 }

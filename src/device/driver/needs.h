@@ -1,7 +1,7 @@
 /* What a launch needs of the GPU, told from the kernel and its arguments: warps, and memory of the pool.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef RT_CUDA_NEEDS_H
-#define RT_CUDA_NEEDS_H
+#ifndef RT_DRIVER_NEEDS_H
+#define RT_DRIVER_NEEDS_H
 
 #include "base/bytes.h"
 #include "ir/ir.h"

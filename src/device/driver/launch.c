@@ -1,5 +1,5 @@
 /* Launches: how large the grid is, what memory it finds, what is looked at before. SPDX-License-Identifier: Apache-2.0 */
-#include "device/cuda/memory.h"
+#include "device/driver/memory.h"
 
 enum { PAGES_FIRST = 16, BYTES_FIRST = 1 << 28 };
 
@@ -35,8 +35,8 @@ provide(rt_queue *q, const rt_program *p, rt_need need, str *error)
     uint64_t heap = (need.temps == UINT64_MAX ? q->tape.budget : need.temps) + sums;
     if (!tape && !heap)
         return RG_OK;
-    rg_status status = rt_cuda_tape_grow(q, tape + heap + RT_GPU_PAGE, error);
-    return status ? status : rt_cuda_tape_follow(q, error);
+    rg_status status = rt_driver_tape_grow(q, tape + heap + RT_GPU_PAGE, error);
+    return status ? status : rt_driver_tape_follow(q, error);
 }
 
 /* With a tape about as many as have a page each: blocks are whole, and who finds none waits for one. */
@@ -64,8 +64,8 @@ look_back(rt_queue *q, const rt_program *p, str *error)
 {
     if (q->recording)
         return RG_OK;
-    if (rt_cuda_has_news(q) || (p->info.prints && q->printing))
-        return rt_cuda_wait(q, error);
+    if (rt_driver_has_news(q) || (p->info.prints && q->printing))
+        return rt_driver_wait(q, error);
     return RG_OK;
 }
 
@@ -77,19 +77,19 @@ pass_args(rt_queue *q, const rt_program *p, const rt_arg *args, uint64_t *addres
     rt_device *d = q->device;
     size_t bytes = p->nparams * sizeof(rt_arg);
     if (!q->recording)
-        return rt_cuda_write(q, *address, (const char *)args, bytes, error);
+        return rt_driver_write(q, *address, (const char *)args, bytes, error);
     int mode = RT_CAPTURE_RELAXED;
-    rt_cuda_make_room(d, 1);
-    rt_cuda_watch(d, &mode);
-    rg_status status = rt_cuda_take(q, bytes, q->side, address, error);
+    rt_driver_make_room(d, 1);
+    rt_driver_watch(d, &mode);
+    rg_status status = rt_driver_take(q, bytes, q->side, address, error);
     if (status)
-        rt_cuda_give_room(d, 1);
+        rt_driver_give_room(d, 1);
     if (!status) {
-        rt_cuda_give_args(d, *address);
+        rt_driver_give_args(d, *address);
         int code = d->driver.write(*address, args, bytes, q->side);
-        status = rt_cuda_check(d, code ? code : d->driver.stream_wait(q->side), "write device memory", error);
+        status = rt_driver_check(d, code ? code : d->driver.stream_wait(q->side), "write device memory", error);
     }
-    rt_cuda_watch(d, &mode);
+    rt_driver_watch(d, &mode);
     return status;
 }
 
@@ -109,16 +109,16 @@ start(rt_queue *q, const rt_program *p, rt_seat seat, const rt_arg *args, uint32
         __atomic_store_n(&d->captured, true, __ATOMIC_RELAXED);
     else if (!code && q->stream != q->own)
         code = d->driver.event_record(q->launched, q->stream);
-    rt_cuda_note_launch(d, p->label);
+    rt_driver_note_launch(d, p->label);
     q->printing |= p->info.prints;
-    return rt_cuda_check(d, code, "launch", error);
+    return rt_driver_check(d, code, "launch", error);
 }
 
 /* What this launch failed with, and not an earlier one, names its kernel. */
 static rg_status
 name_kernel(const rt_program *p, rg_status status, str *error)
 {
-    if (!status || rt_cuda_is_lost(p->device))
+    if (!status || rt_driver_is_lost(p->device))
         return status;
     str text = {.in = mem_scratch()};
     str_addf(&text, "%s: %s", p->label, error->ptr ? error->ptr : "it was not launched");
@@ -131,23 +131,23 @@ static rg_status
 launch_here(rt_queue *q, rt_program *p, const rt_arg *args, rt_need need, str *error)
 {
     rt_seat seat;
-    rg_status status = rt_cuda_take_seat(q, p, &seat, error);
+    rg_status status = rt_driver_take_seat(q, p, &seat, error);
     if (!status)
         status = provide(q, p, need, error);
     return name_kernel(p, status ? status : start(q, p, seat, args, need.warps, error), error);
 }
 
 rg_status
-rt_cuda_launch(rt_queue *q, rt_program *p, const rt_arg *args, str *error)
+rt_driver_launch(rt_queue *q, rt_program *p, const rt_arg *args, str *error)
 {
     rt_entry entry;
     rt_need need = rt_needs_of(&p->needs, args, most_warps(q, p));
-    rt_cuda_catch_up(q->device);
-    rg_status status = rt_cuda_enter(&entry, q, error);
+    rt_driver_catch_up(q->device);
+    rg_status status = rt_driver_enter(&entry, q, error);
     if (!status)
         status = look_back(q, p, error);
     if (!status)
         status = launch_here(q, p, args, need, error);
-    rt_cuda_leave(&entry);
+    rt_driver_leave(&entry);
     return status;
 }

@@ -1,9 +1,9 @@
 /* The driver of a GPU, found at run time. SPDX-License-Identifier: Apache-2.0
  *
  * No header of the driver's maker is needed: what is used of its binary interface is declared here, with names that
- * hold for any maker's. Addresses on the device are uint64_t, handles void *. */
-#ifndef RT_CUDA_DRIVER_H
-#define RT_CUDA_DRIVER_H
+ * hold for any maker's (maker.h). Addresses on the device are uint64_t, handles void *. */
+#ifndef RT_DRIVER_DRIVER_H
+#define RT_DRIVER_DRIVER_H
 
 #include "base/base.h"
 
@@ -13,7 +13,7 @@ typedef struct rt_driver_location {
     int device;
 } rt_driver_location;
 
-typedef struct rt_driver_pool {
+typedef struct rt_driver_pool_desc {
     int kind; /* RT_MEMORY_PINNED */
     int shared_as;
     rt_driver_location location;
@@ -21,9 +21,9 @@ typedef struct rt_driver_pool {
     size_t most;
     unsigned short usage;
     unsigned char reserved[54];
-} rt_driver_pool;
+} rt_driver_pool_desc;
 
-typedef struct rt_driver_memory {
+typedef struct rt_driver_memory_desc {
     int kind; /* RT_MEMORY_PINNED */
     int shared_as;
     rt_driver_location location;
@@ -31,24 +31,22 @@ typedef struct rt_driver_memory {
     unsigned char compression, remote;
     unsigned short usage;
     unsigned char reserved[4];
-} rt_driver_memory;
+} rt_driver_memory_desc;
 
-typedef struct rt_driver_access {
+typedef struct rt_driver_access_desc {
     rt_driver_location location;
     int access; /* RT_ACCESS_ALL */
-} rt_driver_access;
+} rt_driver_access_desc;
 
-_Static_assert(sizeof(rt_driver_pool) == 88 && sizeof(rt_driver_memory) == 32 && sizeof(rt_driver_access) == 12,
+_Static_assert(sizeof(rt_driver_pool_desc) == 88 && sizeof(rt_driver_memory_desc) == 32 && sizeof(rt_driver_access_desc) == 12,
                "the driver's layouts");
 
-/* values of the interface */
+/* values of the interface that all makers share */
 enum {
     RT_DRIVER_OUT_OF_MEMORY = 2,
     RT_DRIVER_NO_START = 3,
     RT_DRIVER_NO_DEVICE = 100,
     RT_DRIVER_ILLEGAL_ADDRESS = 700,
-    RT_DRIVER_NO_HANDLE = 400, /* not one, or not any more */
-    RT_DRIVER_OLD_FOR_CODE = 222, /* the driver does not know this version of PTX */
 
     RT_AT_DEVICE = 1,
     RT_MEMORY_PINNED = 1,
@@ -62,18 +60,6 @@ enum {
     RT_CAPTURE_THREAD = 1, /* only this thread's own calls are watched */
     RT_CAPTURE_RELAXED = 2,
 
-    RT_JIT_LOG = 5,
-    RT_JIT_LOG_SIZE = 6,
-    RT_JIT_LEVEL = 7,
-
-    RT_ATTRIBUTE_SMS = 16,
-    RT_ATTRIBUTE_THREADS = 39, /* resident on a multiprocessor */
-    RT_ATTRIBUTE_MAJOR = 75,
-    RT_ATTRIBUTE_MINOR = 76,
-    RT_ATTRIBUTE_TOGETHER = 95, /* cooperative launches */
-    RT_ATTRIBUTE_RANGES = 102,  /* addresses can be reserved */
-    RT_ATTRIBUTE_POOLS = 115,
-
     RT_POINTER_KIND = 2, /* 1: the host's, 2: a device's */
     RT_POINTER_MANAGED = 8,
     RT_POINTER_ORDINAL = 9,
@@ -83,21 +69,28 @@ enum {
     RT_FUNCTION_REGISTERS = 4,
 };
 
+typedef struct rt_maker rt_maker; /* maker.h */
+
 typedef struct rt_driver {
+    const rt_maker *maker;
     void *library;
-    int number; /* of the interface: 1000 * major + 10 * minor */
-#define RT_DRIVER_CALL(name, symbol, needed, parameters) int(*name) parameters;
-#include "device/cuda/driver.def"
+    int number; /* of the interface, as its maker counts */
+#define RT_DRIVER_CALL(name, cuda, hip, needed, parameters) int(*name) parameters;
+#include "device/driver/driver.def"
 #undef RT_DRIVER_CALL
 } rt_driver;
 
-/* Finds the driver: libcuda.so.1, or the library that RG_CUDA_DRIVER names. RG_DEVICE: there is none, it is too old, or
- * it finds no GPU; `error` says what was looked for. */
-RG_MUST_CHECK rg_status rt_driver_load(rt_driver *driver, const char *path, str *error); /* path NULL: the usual one */
+/* Finds the maker's driver, or the library at `path`, if that is not NULL. RG_DEVICE: there is none, it is too old, or it finds
+ * no GPU; `error` says what was looked for. */
+RG_MUST_CHECK rg_status rt_driver_load(rt_driver *driver, const rt_maker *maker, const char *path, str *error);
 
+/* "the driver is for CUDA 12.4" */
+void rt_driver_name(const rt_driver *driver, str *out);
 /* Adds the error's name and text. */
 void rt_driver_explain(const rt_driver *driver, int code, str *error);
 /* After this error nothing works in its context any more. */
-bool rt_driver_lost(int code);
+bool rt_driver_lost(const rt_driver *driver, int code);
+/* What was given is no handle, or not any more: of a caller's stream. */
+bool rt_driver_no_handle(const rt_driver *driver, int code);
 
 #endif

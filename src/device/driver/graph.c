@@ -1,5 +1,5 @@
 /* Launches that are recorded, and done again as a whole. SPDX-License-Identifier: Apache-2.0 */
-#include "device/cuda/memory.h"
+#include "device/driver/memory.h"
 
 struct rt_graph {
     rt_queue *queue;
@@ -20,13 +20,13 @@ begin(rt_queue *q, str *error)
         str_addz(error, "launches are being recorded already");
         return RG_INVALID;
     }
-    TRY(rt_cuda_wait(q, error));
+    TRY(rt_driver_wait(q, error));
     if (!q->next_graph) /* so that the end cannot fail for lack of it */
         q->next_graph = mem_zalloc(sizeof(*q->next_graph));
     int code = driver->capture_begin(q->stream, RT_CAPTURE_THREAD);
     __atomic_store_n(&q->recording, !code, __ATOMIC_RELAXED);
     __atomic_add_fetch(&d->recorders, !code, __ATOMIC_RELAXED);
-    return rt_cuda_check(d, code, "record launches", error);
+    return rt_driver_check(d, code, "record launches", error);
 }
 
 static void
@@ -63,7 +63,7 @@ finish(rt_queue *q, rt_graph **graph, str *error)
         d->driver.graph_release(executable);
     if (code)
         count_graphs(d, -1);
-    TRY(rt_cuda_check(d, code, "make a graph of what was recorded", error));
+    TRY(rt_driver_check(d, code, "make a graph of what was recorded", error));
     *made = (rt_graph){q, executable};
     q->next_graph = NULL;
     *graph = made;
@@ -72,83 +72,83 @@ finish(rt_queue *q, rt_graph **graph, str *error)
 
 /* While it begins no other thread gives memory back behind this queue. */
 static rg_status
-cuda_begin(rt_queue *q, str *error)
+driver_begin(rt_queue *q, str *error)
 {
     rt_device *d = q->device;
     rt_entry entry;
     mem_owner locks;
     pthread_mutex_lock(&d->queues_lock);
     mem_own(&locks, mem_release_mutex, &d->queues_lock);
-    rg_status status = rt_cuda_enter(&entry, q, error);
+    rg_status status = rt_driver_enter(&entry, q, error);
     if (!status)
         status = begin(q, error);
-    rt_cuda_leave(&entry);
+    rt_driver_leave(&entry);
     mem_disown(&locks);
     pthread_mutex_unlock(&d->queues_lock);
     return status;
 }
 
 static rg_status
-cuda_end(rt_queue *q, rt_graph **graph, str *error)
+driver_end(rt_queue *q, rt_graph **graph, str *error)
 {
     rt_entry entry;
     if (graph)
         *graph = NULL;
-    rg_status status = rt_cuda_enter(&entry, q, error);
+    rg_status status = rt_driver_enter(&entry, q, error);
     if (!status) {
         status = finish(q, graph, error);
     } else { /* it ends in any case */
-        rt_cuda_leave(&entry);
-        rt_cuda_enter_to_release(&entry, q->device, q);
+        rt_driver_leave(&entry);
+        rt_driver_enter_to_release(&entry, q->device, q);
         if (q->recording)
             finish(q, NULL, NULL);
     }
-    rt_cuda_leave(&entry);
-    rt_cuda_catch_up(q->device);
+    rt_driver_leave(&entry);
+    rt_driver_catch_up(q->device);
     return status;
 }
 
 static rg_status
-cuda_launch(rt_graph *graph, str *error)
+driver_launch(rt_graph *graph, str *error)
 {
     rt_queue *q = graph->queue;
     rt_device *d = q->device;
     rt_entry entry;
-    rg_status status = rt_cuda_enter(&entry, q, error);
-    if (!status && !q->recording && rt_cuda_has_news(q))
-        status = rt_cuda_wait(q, error);
+    rg_status status = rt_driver_enter(&entry, q, error);
+    if (!status && !q->recording && rt_driver_has_news(q))
+        status = rt_driver_wait(q, error);
     if (!status)
-        status = rt_cuda_tape_follow(q, error);
+        status = rt_driver_tape_follow(q, error);
     if (!status) {
         atomic_store_explicit(&q->pending, true, memory_order_relaxed);
-        status = rt_cuda_check(d, d->driver.graph_launch(graph->executable, q->stream), "launch a graph", error);
+        status = rt_driver_check(d, d->driver.graph_launch(graph->executable, q->stream), "launch a graph", error);
         if (!status && q->stream != q->own && !q->recording)
-            status = rt_cuda_check(d, d->driver.event_record(q->launched, q->stream), "launch a graph", error);
-        rt_cuda_note_launch(d, "a graph");
+            status = rt_driver_check(d, d->driver.event_record(q->launched, q->stream), "launch a graph", error);
+        rt_driver_note_launch(d, "a graph");
     }
-    rt_cuda_leave(&entry);
+    rt_driver_leave(&entry);
     return status;
 }
 
 static void
-cuda_release(rt_graph *graph)
+driver_release(rt_graph *graph)
 {
     rt_queue *q = graph->queue;
     rt_device *d = q->device;
     rt_entry entry;
-    rt_cuda_enter_to_release(&entry, d, q);
-    if (!rt_cuda_records(q))
-        rt_cuda_settle(q);
+    rt_driver_enter_to_release(&entry, d, q);
+    if (!rt_driver_records(q))
+        rt_driver_settle(q);
     d->driver.graph_release(graph->executable);
-    rt_cuda_leave(&entry);
+    rt_driver_leave(&entry);
     count_graphs(d, -1);
-    rt_cuda_catch_up(d);
+    rt_driver_catch_up(d);
     mem_free(graph);
 }
 
-const rt_graph_table rt_cuda_graphs = {
-    .begin = cuda_begin,
-    .end = cuda_end,
-    .launch = cuda_launch,
-    .release = cuda_release,
+const rt_graph_table rt_driver_graphs = {
+    .begin = driver_begin,
+    .end = driver_end,
+    .launch = driver_launch,
+    .release = driver_release,
 };

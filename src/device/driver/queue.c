@@ -1,5 +1,5 @@
 /* Queues of a GPU: their streams, and how these wait for each other. SPDX-License-Identifier: Apache-2.0 */
-#include "device/cuda/memory.h"
+#include "device/driver/memory.h"
 
 /* -- recording ----------------------------------------------------------------------------------------------------- */
 
@@ -11,17 +11,17 @@ is_captured(const rt_device *d, void *stream)
 }
 
 bool
-rt_cuda_records(rt_queue *q)
+rt_driver_records(rt_queue *q)
 {
     void *stream = __atomic_load_n(&q->stream, __ATOMIC_RELAXED);
     return stream == q->own ? __atomic_load_n(&q->recording, __ATOMIC_RELAXED) : is_captured(q->device, stream);
 }
 
 bool
-rt_cuda_any_records(rt_device *d)
+rt_driver_any_records(rt_device *d)
 {
     for (size_t i = 0; i < d->queues.n; i++)
-        if (rt_cuda_records(d->queues.at[i]))
+        if (rt_driver_records(d->queues.at[i]))
             return true;
     return false;
 }
@@ -35,13 +35,13 @@ put_behind(rt_queue *q, void *later)
     const rt_driver *driver = &q->device->driver;
     void *stream = __atomic_load_n(&q->stream, __ATOMIC_RELAXED);
     int code = driver->event_record(q->behind, stream);
-    if (code == RT_DRIVER_NO_HANDLE && q->launched)
+    if (rt_driver_no_handle(driver, code) && q->launched)
         return driver->stream_behind(later, q->launched, 0);
     return code ? code : driver->stream_behind(later, q->behind, 0);
 }
 
 void *
-rt_cuda_behind_all(rt_device *d)
+rt_driver_behind_all(rt_device *d)
 {
     if (d->queues.n == 1)
         return __atomic_load_n(&d->queues.at[0]->stream, __ATOMIC_RELAXED);
@@ -51,36 +51,36 @@ rt_cuda_behind_all(rt_device *d)
 }
 
 static rg_status
-cuda_sync(rt_queue *q, str *error)
+driver_sync(rt_queue *q, str *error)
 {
     rt_entry entry;
-    rg_status status = rt_cuda_enter(&entry, q, error);
+    rg_status status = rt_driver_enter(&entry, q, error);
     if (!status && q->recording) {
         str_addz(error, "nothing can be waited for while launches are recorded");
         status = RG_INVALID;
     }
     if (!status)
-        status = rt_cuda_wait(q, error);
-    rt_cuda_leave(&entry);
+        status = rt_driver_wait(q, error);
+    rt_driver_leave(&entry);
     return status;
 }
 
 static rg_status
-cuda_wait(rt_queue *q, rt_queue *other, str *error)
+driver_wait(rt_queue *q, rt_queue *other, str *error)
 {
     rt_device *d = q->device;
     rt_entry entry;
     pthread_mutex_lock(&d->queues_lock);
     mem_owner locks;
     mem_own(&locks, mem_release_mutex, &d->queues_lock);
-    rg_status status = rt_cuda_enter(&entry, q, error);
-    if (!status && other->stream == other->own && rt_cuda_records(other)) {
+    rg_status status = rt_driver_enter(&entry, q, error);
+    if (!status && other->stream == other->own && rt_driver_records(other)) {
         str_addz(error, "launches are being recorded in the other queue");
         status = RG_INVALID;
     }
     if (!status)
-        status = rt_cuda_check(d, put_behind(other, q->stream), "let one stream wait for the other", error);
-    rt_cuda_leave(&entry);
+        status = rt_driver_check(d, put_behind(other, q->stream), "let one stream wait for the other", error);
+    rt_driver_leave(&entry);
     mem_disown(&locks);
     pthread_mutex_unlock(&d->queues_lock);
     return status;
@@ -98,19 +98,19 @@ follow_stream(rt_queue *q, void *stream)
     if (before)
         return q->launched ? d->driver.stream_behind(stream, q->launched, 0) : 0;
     int mode = RT_CAPTURE_RELAXED;
-    rt_cuda_watch(d, &mode);
-    int code = rt_cuda_wait_for_stream(q);
-    rt_cuda_watch(d, &mode);
+    rt_driver_watch(d, &mode);
+    int code = rt_driver_wait_for_stream(q);
+    rt_driver_watch(d, &mode);
     return code;
 }
 
 static rg_status
 check_stream(rt_device *d, void *stream, str *error)
 {
-    void *context = d->context;
-    int code = d->driver.stream_context(stream, &context);
-    if (context == d->context)
-        return rt_cuda_check(d, code, "use the stream", error);
+    bool owned = true;
+    int code = d->driver.maker->owns(d, stream, &owned);
+    if (owned)
+        return rt_driver_check(d, code, "use the stream", error);
     str_addz(error, "the stream does not belong to the primary context of this GPU");
     return RG_INVALID;
 }
@@ -126,52 +126,52 @@ change_stream(rt_queue *q, void *stream, str *error)
         code = d->driver.event_create(&q->launched, RT_EVENT_UNTIMED);
     if (!code)
         code = follow_stream(q, stream);
-    TRY(rt_cuda_check(d, code, "go on in another stream", error));
+    TRY(rt_driver_check(d, code, "go on in another stream", error));
     __atomic_store_n(&q->stream, stream, __ATOMIC_RELAXED);
     __atomic_store_n(&q->recording, stream != q->own && is_captured(d, stream), __ATOMIC_RELAXED);
     return RG_OK;
 }
 
 static rg_status
-cuda_set_stream(rt_queue *q, void *stream, str *error)
+driver_set_stream(rt_queue *q, void *stream, str *error)
 {
     rt_device *d = q->device;
     rt_entry entry;
     mem_owner locks; /* who gives memory back looks at the stream */
     pthread_mutex_lock(&d->queues_lock);
     mem_own(&locks, mem_release_mutex, &d->queues_lock);
-    rg_status status = rt_cuda_enter(&entry, q, error);
+    rg_status status = rt_driver_enter(&entry, q, error);
     stream = stream ? stream : q->own;
     if (!status && stream != q->stream)
         status = change_stream(q, stream, error);
-    rt_cuda_leave(&entry);
+    rt_driver_leave(&entry);
     mem_disown(&locks);
     pthread_mutex_unlock(&d->queues_lock);
     return status;
 }
 
 static void
-cuda_settle(rt_device *d)
+driver_settle(rt_device *d)
 {
     rt_entry entry;
-    rt_cuda_enter_to_release(&entry, d, NULL);
+    rt_driver_enter_to_release(&entry, d, NULL);
     pthread_mutex_lock(&d->queues_lock);
     int mode = RT_CAPTURE_RELAXED;
-    rt_cuda_watch(d, &mode);
+    rt_driver_watch(d, &mode);
     for (size_t i = 0; i < d->queues.n; i++) {
         rt_queue *q = d->queues.at[i];
-        if (!rt_cuda_records(q))
-            rt_cuda_wait_for_stream(q);
+        if (!rt_driver_records(q))
+            rt_driver_wait_for_stream(q);
         else if (q->launched) /* what was launched before the capture */
             d->driver.event_wait(q->launched);
     }
-    rt_cuda_watch(d, &mode);
+    rt_driver_watch(d, &mode);
     pthread_mutex_unlock(&d->queues_lock);
-    rt_cuda_leave(&entry);
+    rt_driver_leave(&entry);
 }
 
-const rt_stream_table rt_cuda_streams = {
-    .sync = cuda_sync, .wait = cuda_wait, .set_stream = cuda_set_stream, .settle = cuda_settle};
+const rt_stream_table rt_driver_streams = {
+    .sync = driver_sync, .wait = driver_wait, .set_stream = driver_set_stream, .settle = driver_settle};
 
 /* -- opening ------------------------------------------------------------------------------------------------------- */
 
@@ -185,7 +185,7 @@ open_streams(rt_queue *q, void *callers, str *error)
     q->stream = q->own;
     if (!code)
         code = d->driver.event_create(&q->behind, RT_EVENT_UNTIMED);
-    TRY(rt_cuda_check(d, code, "make a stream", error));
+    TRY(rt_driver_check(d, code, "make a stream", error));
     return callers ? change_stream(q, callers, error) : RG_OK;
 }
 
@@ -194,14 +194,14 @@ open_scratch(rt_queue *q, str *error)
 {
     rt_device *d = q->device;
     uint64_t row = 2 * sizeof(uint64_t) * d->warps;
-    TRY(rt_cuda_take(q, RT_GPU_CELLS * row, q->side, &q->partials, error));
-    TRY(rt_cuda_take(q, row, q->side, &q->again, error));
+    TRY(rt_driver_take(q, RT_GPU_CELLS * row, q->side, &q->partials, error));
+    TRY(rt_driver_take(q, row, q->side, &q->again, error));
     int code = d->driver.fill8(q->partials, 0, RT_GPU_CELLS * row, q->side);
     if (!code)
         code = d->driver.fill8(q->again, 0, row, q->side);
     if (!code)
         code = d->driver.stream_wait(q->side);
-    return rt_cuda_check(d, code, "clear device memory", error);
+    return rt_driver_check(d, code, "clear device memory", error);
 }
 
 /* From now on memory is given back behind what this queue does. */
@@ -221,27 +221,27 @@ static rg_status
 open_all(rt_queue *q, const rt_queue_desc *desc, str *error)
 {
     rt_entry entry;
-    rg_status status = rt_cuda_enter(&entry, q, error);
+    rg_status status = rt_driver_enter(&entry, q, error);
     if (!status)
         status = open_streams(q, desc->stream, error);
     if (!status)
         status = open_scratch(q, error);
     if (!status)
-        status = rt_cuda_report_open(q, error);
+        status = rt_driver_report_open(q, error);
     if (!status)
-        status = rt_cuda_tape_open(q, desc->tape_budget, error);
-    rt_cuda_leave(&entry);
+        status = rt_driver_tape_open(q, desc->tape_budget, error);
+    rt_driver_leave(&entry);
     return status;
 }
 
 static void
 close_queue(void *queue)
 {
-    rt_cuda_close_queue(queue);
+    rt_driver_close_queue(queue);
 }
 
 rg_status
-rt_cuda_open_queue(rt_device *d, const rt_queue_desc *desc, rt_queue **queue, str *error)
+rt_driver_open_queue(rt_device *d, const rt_queue_desc *desc, rt_queue **queue, str *error)
 {
     rt_queue *q = mem_zalloc(sizeof(*q));
     mem_owner owns;
@@ -254,7 +254,7 @@ rt_cuda_open_queue(rt_device *d, const rt_queue_desc *desc, rt_queue **queue, st
         enlist(q);
     mem_disown(&owns);
     if (status)
-        rt_cuda_close_queue(q);
+        rt_driver_close_queue(q);
     else
         *queue = q;
     return status;
@@ -286,9 +286,9 @@ end_all(rt_queue *q)
     }
     __atomic_store_n(&q->recording, false, __ATOMIC_RELAXED);
     if (q->report)
-        rt_cuda_settle(q);
+        rt_driver_settle(q);
     else if (q->stream)
-        rt_cuda_wait_for_stream(q);
+        rt_driver_wait_for_stream(q);
 }
 
 /* Also of a device that is lost: the driver then refuses what is asked of it, which no longer matters. */
@@ -300,12 +300,12 @@ close_all(rt_queue *q)
     uint64_t scratch[] = {q->partials, q->again};
     for (size_t i = 0; i < countof(scratch); i++)
         if (scratch[i])
-            rt_cuda_give_own(q, scratch[i]);
+            rt_driver_give_own(q, scratch[i]);
     for (size_t i = 0; i < q->seats.n; i++)
-        rt_cuda_give_seat(q, &q->seats.at[i]);
-    rt_cuda_tape_close(q);
-    rt_cuda_report_close(q);
-    rt_cuda_transfer_close(q);
+        rt_driver_give_seat(q, &q->seats.at[i]);
+    rt_driver_tape_close(q);
+    rt_driver_report_close(q);
+    rt_driver_transfer_close(q);
     if (q->own)
         driver->stream_wait(q->own);
     void *streams[] = {q->own, q->side}, *events[] = {q->behind, q->launched};
@@ -318,16 +318,16 @@ close_all(rt_queue *q)
 }
 
 void
-rt_cuda_close_queue(rt_queue *q)
+rt_driver_close_queue(rt_queue *q)
 {
     rt_entry entry;
-    rt_cuda_enter_to_release(&entry, q->device, q);
+    rt_driver_enter_to_release(&entry, q->device, q);
     end_all(q);
-    rt_cuda_leave(&entry);
+    rt_driver_leave(&entry);
     delist(q);
-    rt_cuda_enter_to_release(&entry, q->device, q);
+    rt_driver_enter_to_release(&entry, q->device, q);
     close_all(q);
-    rt_cuda_leave(&entry);
+    rt_driver_leave(&entry);
     mem_free(q->next_graph);
     vec_free(&q->seats);
     str_free(&q->failure);

@@ -1,26 +1,26 @@
 /* Memory of a GPU: taken and given back in the order of the stream, copied and filled there.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "device/cuda/memory.h"
+#include "device/driver/memory.h"
 
 /* -- taking and giving back ---------------------------------------------------------------------------------------- */
 
 rg_status
-rt_cuda_pool_open(rt_device *d, str *error)
+rt_driver_pool_open(rt_device *d, str *error)
 {
     const rt_driver *driver = &d->driver;
     int supported = 0;
     if (!driver->pool_create || !driver->pool_destroy || !driver->pool_set || !driver->pool_trim ||
         !driver->pool_allocate || !driver->pool_release ||
-        driver->device_attribute(&supported, RT_ATTRIBUTE_POOLS, d->device) || !supported)
+        driver->device_attribute(&supported, driver->maker->attributes.pools, d->device) || !supported)
         return RG_OK;
-    rt_driver_pool properties = {.kind = RT_MEMORY_PINNED, .location = {RT_AT_DEVICE, d->device}};
-    TRY(rt_cuda_check(d, driver->pool_create(&d->pool, &properties), "make a memory pool", error));
+    rt_driver_pool_desc properties = {.kind = RT_MEMORY_PINNED, .location = {RT_AT_DEVICE, d->device}};
+    TRY(rt_driver_check(d, driver->pool_create(&d->pool, &properties), "make a memory pool", error));
     uint64_t all = UINT64_MAX;
-    return rt_cuda_check(d, driver->pool_set(d->pool, RT_POOL_KEEPS, &all), "set up a memory pool", error);
+    return rt_driver_check(d, driver->pool_set(d->pool, RT_POOL_KEEPS, &all), "set up a memory pool", error);
 }
 
 void
-rt_cuda_pool_close(rt_device *d)
+rt_driver_pool_close(rt_device *d)
 {
     if (d->pool)
         d->driver.pool_destroy(d->pool);
@@ -28,7 +28,7 @@ rt_cuda_pool_close(rt_device *d)
 }
 
 rg_status
-rt_cuda_refuse_recording(rt_queue *q, const char *what, str *error)
+rt_driver_refuse_recording(rt_queue *q, const char *what, str *error)
 {
     if (!q->recording)
         return RG_OK;
@@ -43,7 +43,7 @@ take(rt_device *d, size_t bytes, void *stream, uint64_t *address)
 }
 
 rg_status
-rt_cuda_no_memory(rt_queue *q, size_t bytes, str *error)
+rt_driver_no_memory(rt_queue *q, size_t bytes, str *error)
 {
     rt_device *d = q->device;
     size_t left = 0, total = 0;
@@ -78,7 +78,7 @@ count_given(rt_device *d)
 }
 
 rg_status
-rt_cuda_take(rt_queue *q, size_t bytes, void *stream, uint64_t *address, str *error)
+rt_driver_take(rt_queue *q, size_t bytes, void *stream, uint64_t *address, str *error)
 {
     rt_device *d = q->device;
     bytes = bytes ? bytes : 1;
@@ -97,24 +97,24 @@ rt_cuda_take(rt_queue *q, size_t bytes, void *stream, uint64_t *address, str *er
     if (code)
         count_given(d);
     if (code == RT_DRIVER_OUT_OF_MEMORY)
-        return rt_cuda_no_memory(q, bytes, error);
-    return rt_cuda_check(d, code, "take device memory", error);
+        return rt_driver_no_memory(q, bytes, error);
+    return rt_driver_check(d, code, "take device memory", error);
 }
 
 static void
 wait_for_all(rt_device *d)
 {
     for (size_t i = 0; i < d->queues.n; i++)
-        rt_cuda_wait_for_stream(d->queues.at[i]);
+        rt_driver_wait_for_stream(d->queues.at[i]);
 }
 
 void
-rt_cuda_give_now(rt_device *d, uint64_t address)
+rt_driver_give_now(rt_device *d, uint64_t address)
 {
     count_given(d);
     if (!d->pool)
         wait_for_all(d);
-    if (!d->pool || d->driver.pool_release(address, rt_cuda_behind_all(d)) == RT_DRIVER_NO_HANDLE)
+    if (!d->pool || rt_driver_no_handle(&d->driver, d->driver.pool_release(address, rt_driver_behind_all(d))))
         d->driver.release(address); /* a caller's stream that is no more */
 }
 
@@ -129,18 +129,18 @@ give_later(rt_device *d, uint64_t address)
 }
 
 void
-rt_cuda_give(rt_device *d, uint64_t address)
+rt_driver_give(rt_device *d, uint64_t address)
 {
     pthread_mutex_lock(&d->queues_lock);
-    if (rt_cuda_any_records(d))
+    if (rt_driver_any_records(d))
         give_later(d, address);
     else
-        rt_cuda_give_now(d, address);
+        rt_driver_give_now(d, address);
     pthread_mutex_unlock(&d->queues_lock);
 }
 
 void
-rt_cuda_give_own(rt_queue *q, uint64_t address)
+rt_driver_give_own(rt_queue *q, uint64_t address)
 {
     rt_device *d = q->device;
     if (q->recording) {
@@ -149,8 +149,8 @@ rt_cuda_give_own(rt_queue *q, uint64_t address)
     }
     count_given(d);
     if (!d->pool)
-        rt_cuda_wait_for_stream(q);
-    if (!d->pool || d->driver.pool_release(address, q->stream) == RT_DRIVER_NO_HANDLE)
+        rt_driver_wait_for_stream(q);
+    if (!d->pool || rt_driver_no_handle(&d->driver, d->driver.pool_release(address, q->stream)))
         d->driver.release(address);
 }
 
@@ -158,81 +158,88 @@ static rg_status
 take_zeroed(rt_queue *q, size_t bytes, void **memory, str *error)
 {
     uint64_t address = 0;
-    rg_status status = rt_cuda_refuse_recording(q, "taken", error);
+    rg_status status = rt_driver_refuse_recording(q, "taken", error);
     if (!status)
-        status = rt_cuda_take(q, bytes, q->stream, &address, error);
+        status = rt_driver_take(q, bytes, q->stream, &address, error);
     if (!status && bytes)
-        status = rt_cuda_check(q->device, q->device->driver.fill8(address, 0, bytes, q->stream), "clear device memory", error);
+        status = rt_driver_check(q->device, q->device->driver.fill8(address, 0, bytes, q->stream), "clear device memory", error);
     if (status && address)
-        rt_cuda_give_own(q, address);
+        rt_driver_give_own(q, address);
     *memory = status ? NULL : (void *)(uintptr_t)address;
     return status;
 }
 
 static rg_status
-cuda_allocate(rt_queue *q, size_t bytes, void **memory, str *error)
+driver_allocate(rt_queue *q, size_t bytes, void **memory, str *error)
 {
     rt_entry entry;
-    rt_cuda_catch_up(q->device);
-    rg_status status = rt_cuda_enter(&entry, q, error);
+    rt_driver_catch_up(q->device);
+    rg_status status = rt_driver_enter(&entry, q, error);
     *memory = NULL;
     if (!status)
         status = take_zeroed(q, bytes, memory, error);
-    rt_cuda_leave(&entry);
+    rt_driver_leave(&entry);
     return status;
 }
 
 static void
-cuda_release(rt_device *d, void *memory, size_t bytes)
+driver_release(rt_device *d, void *memory, size_t bytes)
 {
     rt_entry entry;
-    rt_cuda_enter_to_release(&entry, d, NULL);
+    rt_driver_enter_to_release(&entry, d, NULL);
     if (memory)
-        rt_cuda_give(d, map_ptr(memory));
-    rt_cuda_leave(&entry);
+        rt_driver_give(d, map_ptr(memory));
+    rt_driver_leave(&entry);
 }
 
 /* -- on the device ------------------------------------------------------------------------------------------------- */
 
 static rg_status
-cuda_copy(rt_queue *q, void *to, const void *from, size_t bytes, str *error)
+driver_copy(rt_queue *q, void *to, const void *from, size_t bytes, str *error)
 {
     rt_device *d = q->device;
     rt_entry entry;
-    rg_status status = rt_cuda_enter(&entry, q, error);
+    rg_status status = rt_driver_enter(&entry, q, error);
     if (!status && bytes)
-        status = rt_cuda_check(d, d->driver.copy(map_ptr(to), map_ptr(from), bytes, q->stream), "copy device memory",
+        status = rt_driver_check(d, d->driver.copy(map_ptr(to), map_ptr(from), bytes, q->stream), "copy device memory",
                                error);
-    rt_cuda_leave(&entry);
+    rt_driver_leave(&entry);
     return status;
 }
 
 static rg_status
-cuda_copy_across(rt_queue *q, void *to, rt_device *other, const void *from, size_t bytes, str *error)
+driver_copy_across(rt_queue *q, void *to, rt_device *other, const void *from, size_t bytes, str *error)
 {
     rt_device *d = q->device;
     rt_entry entry;
-    rg_status status = rt_cuda_enter(&entry, q, error);
+    rg_status status = rt_driver_enter(&entry, q, error);
     if (!status)
-        status = rt_cuda_refuse_recording(q, "copied from another device", error);
+        status = rt_driver_refuse_recording(q, "copied from another device", error);
     if (!status && bytes) {
-        int code = d->driver.copy_peer(map_ptr(to), d->context, map_ptr(from), other->context, bytes, q->stream);
-        status = rt_cuda_check(d, code ? code : d->driver.stream_wait(q->stream), "copy from another GPU", error);
+        int code = d->driver.maker->copy_across(d, map_ptr(to), other, map_ptr(from), bytes, q->stream);
+        status = rt_driver_check(d, code ? code : d->driver.stream_wait(q->stream), "copy from another GPU", error);
     }
-    rt_cuda_leave(&entry);
+    rt_driver_leave(&entry);
     return status;
 }
 
-/* Elements whose halves differ: a few by half, the others by copying what is there. */
+static int
+fill_column(rt_queue *q, uint64_t to, unsigned bits, size_t count)
+{
+    const rt_driver *driver = &q->device->driver;
+    return driver->fill32_rows ? driver->fill32_rows(to, 8, bits, 1, count, q->stream) : driver->fill32(to, bits, count, q->stream);
+}
+
+/* Elements whose halves differ: a few by half (one, where the driver fills no columns), the others by copying what is there. */
 static int
 fill64(rt_queue *q, uint64_t to, uint64_t bits, size_t count)
 {
     const rt_driver *driver = &q->device->driver;
     enum { FIRST = 4096 };
-    size_t done = count < FIRST ? count : FIRST;
-    int code = driver->fill32_rows(to, 8, (unsigned)bits, 1, done, q->stream);
+    size_t done = !driver->fill32_rows ? 1 : count < FIRST ? count : FIRST;
+    int code = fill_column(q, to, (unsigned)bits, done);
     if (!code)
-        code = driver->fill32_rows(to + 4, 8, (unsigned)(bits >> 32), 1, done, q->stream);
+        code = fill_column(q, to + 4, (unsigned)(bits >> 32), done);
     while (!code && done < count) {
         size_t n = count - done < done ? count - done : done;
         code = driver->copy(to + 8 * done, to, 8 * n, q->stream);
@@ -259,42 +266,42 @@ fill(rt_queue *q, uint64_t to, const void *element, uint32_t size, size_t count)
 }
 
 static rg_status
-cuda_fill(rt_queue *q, void *to, const void *element, uint32_t size, size_t count, str *error)
+driver_fill(rt_queue *q, void *to, const void *element, uint32_t size, size_t count, str *error)
 {
     rt_entry entry;
-    rg_status status = rt_cuda_enter(&entry, q, error);
+    rg_status status = rt_driver_enter(&entry, q, error);
     if (!status && count)
-        status = rt_cuda_check(q->device, fill(q, map_ptr(to), element, size, count), "fill device memory", error);
-    rt_cuda_leave(&entry);
+        status = rt_driver_check(q->device, fill(q, map_ptr(to), element, size, count), "fill device memory", error);
+    rt_driver_leave(&entry);
     return status;
 }
 
 /* Memory of this device, managed memory, and the host's if it is pinned. */
 static bool
-cuda_reaches(rt_device *d, const void *memory)
+driver_reaches(rt_device *d, const void *memory)
 {
     rt_entry entry;
     unsigned kind = 0, managed = 0;
     int ordinal = -1;
     bool reached = false;
-    if (!rt_cuda_enter_device(&entry, d, NULL) && !d->driver.pointer_attribute(&kind, RT_POINTER_KIND, map_ptr(memory))) {
+    if (!rt_driver_enter_device(&entry, d, NULL) && !d->driver.pointer_attribute(&kind, RT_POINTER_KIND, map_ptr(memory))) {
         d->driver.pointer_attribute(&managed, RT_POINTER_MANAGED, map_ptr(memory));
         d->driver.pointer_attribute(&ordinal, RT_POINTER_ORDINAL, map_ptr(memory));
         reached = kind == 1 || managed || ordinal == d->device;
     }
-    rt_cuda_leave(&entry);
+    rt_driver_leave(&entry);
     return reached;
 }
 
-const rt_memory_table rt_cuda_memory = {
-    .allocate = cuda_allocate,
-    .release = cuda_release,
-    .write = rt_cuda_write_all,
-    .read = rt_cuda_read_all,
-    .copy = cuda_copy,
-    .copy_across = cuda_copy_across,
-    .fill = cuda_fill,
-    .reaches = cuda_reaches,
-    .take_pinned = rt_cuda_take_pinned,
-    .give_pinned = rt_cuda_give_pinned,
+const rt_memory_table rt_driver_memory = {
+    .allocate = driver_allocate,
+    .release = driver_release,
+    .write = rt_driver_write_all,
+    .read = rt_driver_read_all,
+    .copy = driver_copy,
+    .copy_across = driver_copy_across,
+    .fill = driver_fill,
+    .reaches = driver_reaches,
+    .take_pinned = rt_driver_take_pinned,
+    .give_pinned = rt_driver_give_pinned,
 };

@@ -1,4 +1,4 @@
-/* Inside device "cuda": what its files share. SPDX-License-Identifier: Apache-2.0
+/* Inside the devices that have a driver, "cuda" and "amd": what their files share. SPDX-License-Identifier: Apache-2.0
  *
  * Everything that a queue does is done in its stream; what its programs need before they run is made in its stream
  * `side` and waited for. Of the rest nothing waits but what says so. What goes wrong on the device is found in the queue's
@@ -9,13 +9,13 @@
  *
  * Locks, in this order: device.queues_lock, queue.lock, device.lock. A queue's is held while something is done with it, by its
  * own thread, or by one that releases a program or pinned memory. */
-#ifndef RT_CUDA_CUDA_H
-#define RT_CUDA_CUDA_H
+#ifndef RT_DRIVER_GPU_H
+#define RT_DRIVER_GPU_H
 
 #include "base/settings.h"
 #include "codegen/llvm/ll.h"
-#include "device/cuda/driver.h"
-#include "device/cuda/needs.h"
+#include "device/driver/maker.h"
+#include "device/driver/needs.h"
 #include "device/device.h"
 #include "rt/gpu/launch.h"
 
@@ -52,16 +52,22 @@ typedef struct rt_tape {
     vec(struct { uint64_t handle; uint64_t bytes; }) parts;
 } rt_tape;
 
+/* Code on the GPU. */
+typedef struct rt_module {
+    void *handle; /* NULL: none */
+    char *image;  /* what it was loaded from, where that must stay */
+} rt_module;
+
 struct rt_device {
     rt_driver driver;
     int device;
     unsigned processors, warps; /* warps: resident at most */
-    int generation;             /* 90: sm_90 */
-    char model[96];
-    void *context, *side, *pool; /* side: where memory is given back that several queues may have used */
-    bool retained;
+    int generation;             /* cuda: 90 is sm_90 */
+    char model[96], code[32];   /* code: what it is made for, "sm_90" */
+    void *context, *side, *pool; /* context: cuda; side: where memory is given back that several queues may have used */
+    bool opened;
     settings settings;
-    str libdevice; /* path; empty: not found */
+    str libdevice; /* cuda: path; empty: not found */
     unsigned forks; /* that this process had behind it when the device was opened */
     pthread_mutex_t queues_lock; /* of `queues` */
     vec(rt_queue *) queues;
@@ -74,7 +80,7 @@ struct rt_device {
     size_t taken;               /* pieces of memory that are not given back yet */
     vec(uint64_t) later_memory; /* to be given back when nothing is recorded; room for all */
     size_t loaded;              /* programs that are not released yet */
-    vec(void *) later_modules;  /* ... when no graph is left either; room for all programs' */
+    vec(rt_module) later_modules; /* ... when no graph is left either; room for all programs' */
     size_t promised;            /* room that is kept in ... */
     vec(uint64_t) later_args;   /* the same: records, and arguments of recorded launches that are not passed by value */
     const char *last;           /* label of the last program launched since a wait */
@@ -119,7 +125,8 @@ struct rt_program {
     const char *label, *file;
     uint32_t number, nparams;
     bool numbered, by_value; /* it takes its arguments by value */
-    void *module, *function;
+    rt_module module;
+    void *function;
     ll_gpu_info info;
     uint32_t block, resident; /* warps of a block; that run at once */
     rt_needs needs;
@@ -127,96 +134,96 @@ struct rt_program {
 
 /* -- device.c */
 
-/* The device's context is the calling thread's between these two, and the queue, if there is one, nobody else's. RG_DEVICE,
+/* The device is the calling thread's between these two, and the queue, if there is one, nobody else's. RG_DEVICE,
  * with a text: the device is lost. Leave in any case. `error` may be NULL. */
-typedef struct rt_entry {
+struct rt_entry {
     rt_device *device;
     rt_queue *queue;
-    bool pushed, relaxed; /* relaxed: other streams of the thread may record, which `mode` is for */
+    bool changed, relaxed; /* changed: the thread had another device; relaxed: other streams of it may record, which `mode` is for */
     int mode;
     mem_owner leaves;
-} rt_entry;
-rg_status rt_cuda_enter(rt_entry *entry, rt_queue *q, str *error);
-rg_status rt_cuda_enter_device(rt_entry *entry, rt_device *d, str *error);
+};
+rg_status rt_driver_enter(rt_entry *entry, rt_queue *q, str *error);
+rg_status rt_driver_enter_device(rt_entry *entry, rt_device *d, str *error);
 /* ... also of a device that is lost: its driver then refuses what it is asked, which no longer matters; q may be NULL */
-void rt_cuda_enter_to_release(rt_entry *entry, rt_device *d, rt_queue *q);
-void rt_cuda_leave(rt_entry *entry);
+void rt_driver_enter_to_release(rt_entry *entry, rt_device *d, rt_queue *q);
+void rt_driver_leave(rt_entry *entry);
 /* What had to wait while launches were recorded, if nobody records any more. Not within an entry. */
-void rt_cuda_catch_up(rt_device *d);
+void rt_driver_catch_up(rt_device *d);
 /* While launches are recorded the driver refuses whatever might disturb them: called before and after what does not, with
  * RT_CAPTURE_RELAXED and then with what that became. */
-void rt_cuda_watch(rt_device *d, int *mode);
+void rt_driver_watch(rt_device *d, int *mode);
 /* code 0: RG_OK. Else adds "cannot DOING: NAME (text)", and remembers it if the device is lost. */
-rg_status rt_cuda_check(rt_device *d, int code, const char *doing, str *error);
-bool rt_cuda_is_lost(rt_device *d);
+rg_status rt_driver_check(rt_device *d, int code, const char *doing, str *error);
+bool rt_driver_is_lost(rt_device *d);
 /* A program was launched; all launches of a queue have ended. */
-void rt_cuda_note_launch(rt_device *d, const char *label);
-void rt_cuda_forget_launches(rt_device *d, const char *label);
-rg_status rt_cuda_look(uint32_t ordinal, rt_device_facts *facts, str *error);
-rg_status rt_cuda_open(uint32_t ordinal, rt_device **device, str *error);
-void rt_cuda_close(rt_device *d);
+void rt_driver_note_launch(rt_device *d, const char *label);
+void rt_driver_forget_launches(rt_device *d, const char *label);
+rg_status rt_driver_look(const rt_maker *maker, uint32_t ordinal, rt_device_facts *facts, str *error);
+rg_status rt_driver_open(const rt_maker *maker, uint32_t ordinal, rt_device **device, str *error);
+void rt_driver_close(rt_device *d);
 
 /* -- queue.c */
 
-rg_status rt_cuda_open_queue(rt_device *d, const rt_queue_desc *desc, rt_queue **queue, str *error);
-void rt_cuda_close_queue(rt_queue *q);
+rg_status rt_driver_open_queue(rt_device *d, const rt_queue_desc *desc, rt_queue **queue, str *error);
+void rt_driver_close_queue(rt_queue *q);
 /* Whether launches in the queue's stream are recorded, by us or by the caller whose stream it is. */
-bool rt_cuda_records(rt_queue *q);
+bool rt_driver_records(rt_queue *q);
 /* Whether they are in any queue. The caller holds queues_lock. */
-bool rt_cuda_any_records(rt_device *d);
+bool rt_driver_any_records(rt_device *d);
 /* A stream in which something may be done behind all that the device was given. The caller holds queues_lock. */
-void *rt_cuda_behind_all(rt_device *d);
-extern const rt_stream_table rt_cuda_streams;
+void *rt_driver_behind_all(rt_device *d);
+extern const rt_stream_table rt_driver_streams;
 
 /* -- tape.c */
 
-rg_status rt_cuda_tape_open(rt_queue *q, uint64_t budget, str *error);
-void rt_cuda_tape_close(rt_queue *q);
+rg_status rt_driver_tape_open(rt_queue *q, uint64_t budget, str *error);
+void rt_driver_tape_close(rt_queue *q);
 /* At least so many bytes, or what can be had. Waits if it grows. */
-rg_status rt_cuda_tape_grow(rt_queue *q, uint64_t bytes, str *error);
+rg_status rt_driver_tape_grow(rt_queue *q, uint64_t bytes, str *error);
 /* Twice as many, within the budget, if a launch has used half of what there is: loops drop frames before it is all. */
-rg_status rt_cuda_tape_follow(rt_queue *q, str *error);
+rg_status rt_driver_tape_follow(rt_queue *q, str *error);
 
 /* -- report.c */
 
-rg_status rt_cuda_report_open(rt_queue *q, str *error);
-void rt_cuda_report_close(rt_queue *q);
-rg_status rt_cuda_prints_open(rt_queue *q, str *error); /* once; the first program that prints asks for it */
+rg_status rt_driver_report_open(rt_queue *q, str *error);
+void rt_driver_report_close(rt_queue *q);
+rg_status rt_driver_prints_open(rt_queue *q, str *error); /* once; the first program that prints asks for it */
 /* Waits for all launches, also where the caller's stream is no more; the driver's code. */
-int rt_cuda_wait_for_stream(rt_queue *q);
+int rt_driver_wait_for_stream(rt_queue *q);
 /* ... and tells what went wrong. */
-rg_status rt_cuda_wait(rt_queue *q, str *error);
+rg_status rt_driver_wait(rt_queue *q, str *error);
 /* Whether the next wait has something to tell, or a launch that is cancelled may still run. */
-bool rt_cuda_has_news(rt_queue *q);
-void rt_cuda_cancel(rt_queue *q);
+bool rt_driver_has_news(rt_queue *q);
+void rt_driver_cancel(rt_queue *q);
 /* the same; what went wrong is kept for the next call that can tell */
-void rt_cuda_settle(rt_queue *q);
-uint64_t rt_cuda_tape_peak(rt_queue *q);
+void rt_driver_settle(rt_queue *q);
+uint64_t rt_driver_tape_peak(rt_queue *q);
 
 /* -- program.c */
 
-rg_status rt_cuda_compile(rt_device *d, const rt_program_desc *desc, rt_program **program, diag_list *diags);
-rg_status rt_cuda_make(rt_device *d, const rt_program_desc *desc, unsigned wanted, str *code, diag_list *diags);
-bool rt_cuda_describe(rt_device *d, const rt_program_desc *desc, str *key);
-void rt_cuda_release(rt_program *program);
+rg_status rt_driver_compile(rt_device *d, const rt_program_desc *desc, rt_program **program, diag_list *diags);
+rg_status rt_driver_make(rt_device *d, const rt_program_desc *desc, unsigned wanted, str *code, diag_list *diags);
+bool rt_driver_describe(rt_device *d, const rt_program_desc *desc, str *key);
+void rt_driver_release(rt_program *program);
 /* NULL: none of that number, or not any more */
-const rt_program *rt_cuda_program(rt_device *d, uint32_t number);
+const rt_program *rt_driver_program(rt_device *d, uint32_t number);
 /* What the queue needs to launch the program, made at the first launch. */
-rg_status rt_cuda_take_seat(rt_queue *q, rt_program *p, rt_seat *seat, str *error);
-void rt_cuda_give_seat(rt_queue *q, rt_seat *seat); /* whose launches have ended */
+rg_status rt_driver_take_seat(rt_queue *q, rt_program *p, rt_seat *seat, str *error);
+void rt_driver_give_seat(rt_queue *q, rt_seat *seat); /* whose launches have ended */
 /* Room in later_args for so many more; given up again. */
-void rt_cuda_make_room(rt_device *d, size_t more);
-void rt_cuda_give_room(rt_device *d, size_t less);
-void rt_cuda_give_args(rt_device *d, uint64_t address); /* when no graph is left; there is room, which it takes */
-bool rt_cuda_has_args(rt_device *d); /* whether graphs may use some */
+void rt_driver_make_room(rt_device *d, size_t more);
+void rt_driver_give_room(rt_device *d, size_t less);
+void rt_driver_give_args(rt_device *d, uint64_t address); /* when no graph is left; there is room, which it takes */
+bool rt_driver_has_args(rt_device *d); /* whether graphs may use some */
 /* What waited for graphs to go. The caller holds queues_lock, and nobody records. false: there still are graphs. */
-bool rt_cuda_unload_later(rt_device *d);
+bool rt_driver_unload_later(rt_device *d);
 
 /* -- launch.c */
 
-rg_status rt_cuda_launch(rt_queue *q, rt_program *program, const rt_arg *args, str *error);
+rg_status rt_driver_launch(rt_queue *q, rt_program *program, const rt_arg *args, str *error);
 
-extern const rt_memory_table rt_cuda_memory; /* memory.c */
-extern const rt_graph_table rt_cuda_graphs;  /* graph.c */
+extern const rt_memory_table rt_driver_memory; /* memory.c */
+extern const rt_graph_table rt_driver_graphs;  /* graph.c */
 
 #endif
