@@ -35,7 +35,7 @@ static const char help[] =
 
 static const char *const stages[] = {"source",   "inline", "simplify",  "vjp",    "jvp",
                                      "ad",       "plan",   "tape",      "arrays", "optimized",
-                                     "assembly", "llvm",   "directions"};
+                                     "assembly", "llvm",   "directions", "segments"};
 
 /* The last module seen under the stage's name. */
 typedef struct listing {
@@ -97,7 +97,7 @@ print_stage(cli_ir *ir, rg_form form, const char *stage, uint32_t n,
                                 .directions = directions,
                                 .contraction = ir->contraction,
                                 .target = machine->target,
-                                .stage = IR_STAGE_SLOTS,
+                                .stage = strcmp(stage, "segments") == 0 ? IR_STAGE_SEGMENTS : IR_STAGE_SLOTS,
                                 .seen = seen,
                                 .user = &l};
     ir_module *source = pipeline_source(ir->kernel, &options, &ir->diags);

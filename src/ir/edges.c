@@ -98,3 +98,26 @@ ir_next_edge(const ir_op *op, ir_edge *e)
     }
     return true;
 }
+
+/* whether all exits give the parameter for that result, and no exit gives it for another one */
+static bool
+leaves_as(const ir_op *loop, const ir_value *param, uint32_t result)
+{
+    ir_for_exits (exit, loop)
+        for (uint32_t k = 0; k < loop->nresults; k++)
+            if ((exit->args[1 + k] == param) != (k == result))
+                return false;
+    return true;
+}
+
+bool
+ir_stays_in_place(const ir_op *op, uint32_t i)
+{
+    const ir_op *loop = op->parent->op;
+    const ir_value *v = op->args[i];
+    if (!loop || loop->code != RG_OP_LOOP || v->def || v->region != op->parent)
+        return false;
+    if (op->code == RG_OP_EXIT_IF)
+        return i > 0 && leaves_as(loop, v, i - 1);
+    return op->code == RG_OP_YIELD && ir_handed_to(op, i) == v;
+}

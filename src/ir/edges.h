@@ -38,4 +38,8 @@ bool ir_next_edge(const ir_op *op, ir_edge *e);
 ir_op *ir_next_exit(const ir_op *loop, const ir_op *exit);
 #define ir_for_exits(exit, loop) for (ir_op *exit = NULL; (exit = ir_next_exit(loop, exit));)
 
+/* Operand i of a yield or exit_if is where it goes already, if parameters and results that are one variable share a place: it is the
+ * parameter of a loop that goes on unchanged, or that every exit gives for the same result and for no other one. */
+bool ir_stays_in_place(const ir_op *op, uint32_t i);
+
 #endif

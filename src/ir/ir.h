@@ -24,6 +24,7 @@
  *   call      arguments                                                        results
  *   call.vjp  arguments, seeds                                                 adjoints, float results, others
  *   ...jvp    ..., tangents of the float ones                                  tangents of the float ones, ...
+ *   segment                                            body ()                 its yield
  *   tape_push cursor, values...                                                cursor
  *   tape_pop  cursor                                                           cursor, values...
  *
@@ -256,7 +257,7 @@ double ir_bits_float(rg_dtype d, uint64_t bits);
 enum {
     IR_PURE = 1, IR_READ = 2, IR_WRITE = 4, IR_EFFECT = 8, IR_END = 16, IR_GUARD = 32, IR_COMMUTES = 64, IR_FUNCTION = 128,
     IR_ACCESS = 256, IR_COMBINES = 512, IR_RECORDS = 1024, IR_KERNEL = 2048,
-    IR_TRACES = 4096, IR_TAPE = 8192, IR_ARRAYS = 16384, IR_SLOTS = 32768
+    IR_TRACES = 4096, IR_TAPE = 8192, IR_ARRAYS = 16384, IR_SLOTS = 32768, IR_SEGMENTS = 65536
 };
 typedef enum ir_form {
     IR_UNARY_F, IR_UNARY_N, IR_UNARY_I, IR_BINARY_F, IR_BINARY_N, IR_BINARY_I, IR_COMPARE,
@@ -268,7 +269,7 @@ typedef enum ir_attr {
 typedef struct ir_op_info {
     const char *text, *doc;
     const char *pattern; /* form OTHER: pattern.h */
-    uint16_t flags;
+    uint32_t flags;
     uint8_t form, attr;
 } ir_op_info;
 extern const ir_op_info ir_ops[RG_OP_COUNT];
@@ -434,7 +435,8 @@ typedef enum ir_stage {
     IR_STAGE_SOURCE,  /* from a front end */
     IR_STAGE_AD,      /* traces, unwinds and recalls allowed */
     IR_STAGE_TAPE,    /* after lower_tape: none of those; tape ops allowed */
-    IR_STAGE_SLOTS    /* after lower_arrays: no local array values; slot ops allowed */
+    IR_STAGE_SLOTS,   /* after lower_arrays: no local array values; slot ops allowed */
+    IR_STAGE_SEGMENTS /* after lower_segments: the kernel level is tasks, segments, and control around them */
 } ir_stage;
 /* the first stage that has all ops and types of the module: at which to verify text from outside */
 ir_stage ir_stage_of(const ir_module *m);

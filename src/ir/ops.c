@@ -19,7 +19,8 @@ enum {
     TRACES = IR_TRACES,
     TAPE = IR_TAPE,
     ARRAYS = IR_ARRAYS,
-    SLOTS = IR_SLOTS
+    SLOTS = IR_SLOTS,
+    SEGMENTS = IR_SEGMENTS
 };
 
 const ir_op_info ir_ops[RG_OP_COUNT] = {

@@ -24,6 +24,8 @@ note_stage(ir_op *op, void *user)
         *stage = later(*stage, stage_of_type(op->results[i]->type));
     for (uint32_t i = 0; op->code == RG_OP_PARALLEL && i < op->regions[0]->nparams; i++)
         *stage = later(*stage, stage_of_type(op->regions[0]->params[i]->type));
+    if (ir_ops[op->code].flags & IR_SEGMENTS)
+        *stage = IR_STAGE_SEGMENTS;
     if ((ir_ops[op->code].flags & IR_TRACES) || op->records || op->rewinds)
         *stage = later(*stage, IR_STAGE_AD);
     return true;

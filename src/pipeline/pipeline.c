@@ -334,6 +334,11 @@ run_stages(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, pas
     /* what one machine's memory wants */
     codegen_schedule(m, reverse || calls, c);
     tell_stage(o, "arrays", m);
+    if (o->stage == IR_STAGE_SLOTS)
+        return fn;
+    /* blocks that cannot wait for each other run as one grid after the other */
+    PASS_RUN(m, lower_segments, IR_STAGE_SEGMENTS, c);
+    tell_stage(o, "segments", m);
     return fn;
 }
 
@@ -377,18 +382,20 @@ choose_lanes(const char *forced, unsigned *lanes, const target **machine, ir_sta
     return true;
 }
 
-/* RG_INTERP=tape|slots: the interpreter, which runs what differentiation made, runs what it is lowered to */
+/* RG_INTERP=tape|slots|segments: the interpreter, which runs what differentiation made, runs what it is lowered to */
 static bool
 choose_stage(const char *asked, ir_stage *stage, diag_list *diags)
 {
     if (!asked || *stage != IR_STAGE_AD)
         return true;
-    if (strcmp(asked, "tape") && strcmp(asked, "slots")) {
-        diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "RG_INTERP is \"%s\"\nit takes tape or slots", asked);
-        return false;
-    }
-    *stage = strcmp(asked, "tape") == 0 ? IR_STAGE_TAPE : IR_STAGE_SLOTS;
-    return true;
+    static const char *const names[] = {"tape", "slots", "segments"};
+    for (unsigned i = 0; i < countof(names); i++)
+        if (strcmp(asked, names[i]) == 0) {
+            *stage = (ir_stage)(IR_STAGE_TAPE + i);
+            return true;
+        }
+    diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "RG_INTERP is \"%s\"\nit takes tape, slots or segments", asked);
+    return false;
 }
 
 static void

@@ -83,9 +83,10 @@ links_of_region(verifier *v, const ir_region *r, const ir_op *op)
 static bool
 check_stage(verifier *v, const ir_op *op)
 {
-    bool tape = v->stage >= IR_STAGE_TAPE, ad = v->stage == IR_STAGE_AD, slots = v->stage == IR_STAGE_SLOTS;
+    bool tape = v->stage >= IR_STAGE_TAPE, ad = v->stage == IR_STAGE_AD, slots = v->stage >= IR_STAGE_SLOTS;
     unsigned flags = ir_ops[op->code].flags;
-    bool ok = (ad || !(flags & IR_TRACES)) && (tape || !(flags & IR_TAPE)) && !(flags & (slots ? IR_ARRAYS : IR_SLOTS));
+    bool ok = (ad || !(flags & IR_TRACES)) && (tape || !(flags & IR_TAPE)) && !(flags & (slots ? IR_ARRAYS : IR_SLOTS)) &&
+              (v->stage >= IR_STAGE_SEGMENTS || !(flags & IR_SEGMENTS));
     if (!ok)
         return verify_error(v, op, E_STAGE, "this op does not belong to this stage");
     bool flagged = op->records || op->rewinds;
@@ -103,7 +104,7 @@ check_value_stage(verifier *v, const ir_value *value, const ir_op *op)
     case IR_BUFFER:
         break;
     case IR_ARRAY:
-        ok = v->stage != IR_STAGE_SLOTS || table;
+        ok = v->stage < IR_STAGE_SLOTS || table;
         break;
     case IR_TRACE:
         ok = v->stage == IR_STAGE_AD;
@@ -112,7 +113,7 @@ check_value_stage(verifier *v, const ir_value *value, const ir_op *op)
         ok = v->stage >= IR_STAGE_TAPE;
         break;
     case IR_SLOT:
-        ok = v->stage == IR_STAGE_SLOTS;
+        ok = v->stage >= IR_STAGE_SLOTS;
         break;
     }
     if (!ok)
@@ -171,17 +172,27 @@ check_end(verifier *v, const ir_op *op)
 static bool check_region(verifier *v, ir_region *r, const ir_op *op);
 
 static bool
+stands_between_tasks(const verifier *v, const ir_op *op)
+{
+    return v->stage >= IR_STAGE_SEGMENTS && v->fn->kernel && !v->parallels && !v->segments && ir_region_inside(op->parent, v->fn->body);
+}
+
+static bool
 check_op(verifier *v, const ir_op *op)
 {
     bool staged = check_stage(v, op), scoped = check_scope(v, op), ended = check_end(v, op);
     bool ok = staged && scoped && ended && verify_arg_lanes(v, op) && verify_op(v, op);
-    bool parallel = op->code == RG_OP_PARALLEL;
+    if (ok && stands_between_tasks(v, op))
+        ok = verify_between_tasks(v, op);
+    bool parallel = op->code == RG_OP_PARALLEL, segment = op->code == RG_OP_SEGMENT;
     unsigned lanes = v->lanes;
     v->parallels += parallel;
+    v->segments += segment;
     v->lanes = parallel ? 0 : lanes;
     for (uint32_t i = 0; i < op->nregions; i++)
         ok &= check_region(v, op->regions[i], op);
     v->parallels -= parallel;
+    v->segments -= segment;
     v->lanes = parallel ? lanes : v->lanes;
     show_values(v, op->results, op->nresults, op);
     return ok;

@@ -37,6 +37,7 @@ typedef struct verifier {
     map closed;               /* regions that were left: each one itself, or a region around it (verify_recall.c) */
     ir_pattern patterns[RG_OP_COUNT]; /* those read so far */
     unsigned parallels;       /* parallel regions around */
+    unsigned segments;        /* segments around */
     unsigned lanes;           /* of the values of this parallel loop, or outside of these; 0: none yet */
 } verifier;
 
@@ -50,6 +51,9 @@ bool verify_arg(verifier *v, const ir_op *op, uint32_t i, ir_type t);
 bool verify_result(verifier *v, const ir_op *op, uint32_t i, ir_type t);
 /* verify_control.c: serial control */
 bool verify_control(verifier *v, const ir_op *op);
+/* verify_segments.c: a segment; an op of the kernel level that stands in none */
+bool verify_segment(verifier *v, const ir_op *op);
+bool verify_between_tasks(verifier *v, const ir_op *op);
 /* verify_lanes.c: the width of a value's lanes; of all operands; accesses of a buffer of this rank, elements of arrays
  * (`value`: one is put in), and the ops between lanes and scalars */
 bool verify_value_lanes(verifier *v, const ir_value *value, const ir_op *op);

@@ -181,6 +181,8 @@ verify_control(verifier *v, const ir_op *op)
     switch ((int)op->code) {
     case RG_OP_IF:
         return check_if(v, op);
+    case RG_OP_SEGMENT:
+        return verify_segment(v, op);
     case RG_OP_FOR:
         return check_for(v, op);
     case RG_OP_LOOP:

@@ -176,6 +176,8 @@ check_pattern(verifier *v, const ir_op *op)
     if ((ir_ops[op->code].flags & IR_KERNEL) && (!v->fn->kernel || v->parallels))
         return verify_error(v, op, E_LEVEL, "%s stands at kernel level only: not in functions, nor inside a parallel loop",
                             ir_ops[op->code].text);
+    if (v->segments && (op->code == RG_OP_PARALLEL || op->code == RG_OP_SEGMENT))
+        return verify_error(v, op, E_LEVEL, "%s does not stand in a segment", ir_ops[op->code].text);
     items = check_words(v, op, items, false, c.nargs);
     return items && check_words(v, op, items, true, c.nresults);
 }

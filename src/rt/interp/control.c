@@ -27,6 +27,15 @@ interp_if(interp_frame *f, const ir_op *op)
     return FLOW_NEXT;
 }
 
+interp_flow
+interp_segment(interp_frame *f, const ir_op *op)
+{
+    interp_flow flow = interp_region(f, op->regions[0]);
+    if (flow == FLOW_YIELD)
+        interp_transfer(f, f->leave->args, op->results, op->nresults);
+    return flow == FLOW_YIELD ? FLOW_NEXT : flow;
+}
+
 static interp_flow
 no_memory(interp_frame *f, const ir_op *op)
 {

@@ -224,6 +224,7 @@ static interp_step *const steps[RG_OP_COUNT] = {
     [RG_OP_EXTRACT] = interp_extract,
     [RG_OP_INSERT] = interp_insert,
     [RG_OP_IF] = interp_if,
+    [RG_OP_SEGMENT] = interp_segment,
     [RG_OP_FOR] = interp_for,
     [RG_OP_LOOP] = interp_loop,
     [RG_OP_PARALLEL] = interp_parallel,

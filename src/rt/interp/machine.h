@@ -247,7 +247,7 @@ interp_step interp_slot, interp_slot_load, interp_slot_store, interp_slot_copy, 
 
 /* -- control.c ------------------------------------------------------------------------------------
  */
-interp_step interp_if, interp_for, interp_loop, interp_exit_if, interp_yield, interp_call;
+interp_step interp_if, interp_segment, interp_for, interp_loop, interp_exit_if, interp_yield, interp_call;
 interp_step interp_unwind, interp_recall;
 
 /* -- parallel.c -----------------------------------------------------------------------------------

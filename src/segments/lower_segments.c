@@ -1,0 +1,213 @@
+/* A kernel becomes a host program of tasks and segments. SPDX-License-Identifier: Apache-2.0
+ *
+ *   %n = load %count[0]                          %n = segment { %v = load %count[0]  yield %v }
+ *   parallel (%i) = (0) to (%n) { .. }     ->    parallel (%i) = (0) to (%n) { .. }
+ *   %s = load %sum[0]                            segment { %s = load %sum[0]  store %out[0], %s  yield }
+ *   store %out[0], %s
+ *
+ * A GPU whose blocks cannot wait for each other runs a kernel as several grids, one after the other. A *segment* is kernel-level
+ * code between two tasks: one warp runs it. Kernel-level loops and ifs with tasks inside stay around segments and tasks; the host,
+ * or a list of commands that it has made, runs them. All other code of the kernel level stands in segments, but for declarations
+ * (constants, tables, slots).
+ *
+ * What a segment yields lies in the launch's record (record.h). Nothing but segments and tasks can write there, so each value that
+ * such a loop or if hands on is the result of the segment directly before: that segment writes it to where it goes. Values that are
+ * there already (ir_stays_in_place) need no segment. */
+#include "ir/edges.h"
+#include "opt/edit.h"
+#include "opt/pass.h"
+
+typedef struct cutter {
+    ir_fn *fn;
+    ir_op *open; /* the segment that takes what comes next; NULL: there is none */
+} cutter;
+
+static bool
+is_declaration(const ir_op *op)
+{
+    return op->code == RG_OP_CONST || op->code == RG_OP_TABLE || op->code == RG_OP_SLOT;
+}
+
+static bool
+runs_no_task(ir_op *op, void *user)
+{
+    (void)user;
+    return op->code != RG_OP_PARALLEL;
+}
+
+static bool
+holds_tasks(ir_op *op)
+{
+    for (uint32_t i = 0; i < op->nregions && op->code != RG_OP_PARALLEL; i++)
+        if (!ir_walk(op->regions[i], runs_no_task, NULL))
+            return true;
+    return op->code == RG_OP_PARALLEL;
+}
+
+/* -- segments ------------------------------------------------------------------------------------------------------ */
+
+static ir_op *
+open_segment(cutter *c, ir_op *at)
+{
+    if (c->open)
+        return c->open;
+    c->open = ir_op_new(c->fn, RG_OP_SEGMENT, 0, 1, at->loc);
+    ir_insert_before(at, c->open);
+    ir_append(c->open->regions[0], ir_op_new(c->fn, RG_OP_YIELD, 0, 0, at->loc));
+    return c->open;
+}
+
+static void
+move_into_segment(cutter *c, ir_op *op)
+{
+    ir_op *segment = open_segment(c, op);
+    ir_remove(op);
+    ir_insert_before(ir_terminator(segment->regions[0]), op);
+}
+
+/* the segment's result that is v */
+static ir_value *
+hand_out(cutter *c, ir_op *segment, ir_value *v)
+{
+    ir_op *yield = ir_terminator(segment->regions[0]);
+    for (uint32_t i = 0; i < yield->nargs; i++)
+        if (yield->args[i] == v)
+            return segment->results[i];
+    ir_op_arg(yield, c->fn, v);
+    return ir_op_result(segment, c->fn, v->type, v->name);
+}
+
+/* What op hands on comes from the segment before it; so does a condition that no segment or task has written. */
+static void
+take_from_segment(cutter *c, ir_op *op)
+{
+    uint32_t own = ir_own_operands(op);
+    for (uint32_t i = 0; i < op->nargs; i++) {
+        ir_value *v = op->args[i];
+        bool unwritten = ir_is_const(v, NULL) || (!v->def && v->region == c->fn->body);
+        if (i < own ? unwritten : !ir_stays_in_place(op, i))
+            op->args[i] = hand_out(c, open_segment(c, op), v);
+    }
+    c->open = NULL;
+}
+
+/* -- counted loops --------------------------------------------------------------------------------------------------- */
+
+/* how many iterations it runs, u64 */
+static ir_value *
+trip_count(const ir_emit *e, const ir_op *loop)
+{
+    bool up = loop->attr.step > 0;
+    ir_value *lo = loop->args[0], *hi = loop->args[1];
+    uint64_t step = up ? (uint64_t)loop->attr.step : 0 - (uint64_t)loop->attr.step;
+    ir_value *some = ir_emit_2(e, up ? RG_OP_LT : RG_OP_GT, lo, hi), *one = ir_emit_int(e, RG_U64, 1);
+    ir_value *from = ir_emit_cast(e, RG_U64, up ? lo : hi), *to = ir_emit_cast(e, RG_U64, up ? hi : lo);
+    ir_value *last = ir_emit_2(e, RG_OP_SUB, ir_emit_2(e, RG_OP_SUB, to, from), one);
+    if (step > 1)
+        last = ir_emit_2(e, RG_OP_DIV, last, ir_emit_const(e, RG_U64, step));
+    return ir_emit_3(e, RG_OP_SELECT, some, ir_emit_2(e, RG_OP_ADD, last, one), ir_emit_int(e, RG_U64, 0));
+}
+
+/* behind a yield's operands, as the carried values of a loop that was counted */
+static void
+count_on(cutter *c, ir_op *loop, ir_value *count, ir_value *done)
+{
+    ir_region *body = loop->regions[0];
+    ir_op *yield = ir_terminator(body), *next = ir_op_new(c->fn, RG_OP_YIELD, yield->nargs + 3, 0, yield->loc);
+    ir_emit e = ir_emit_before(yield);
+    ir_value *index = body->params[0], *step = ir_emit_int(&e, ir_dtype(index), loop->attr.step);
+    ir_op_arg(next, c->fn, ir_emit_2(&e, RG_OP_ADD, index, step));
+    for (uint32_t i = 0; i < yield->nargs; i++)
+        ir_op_arg(next, c->fn, yield->args[i]);
+    ir_value *now = ir_emit_2(&e, RG_OP_ADD, done, ir_emit_int(&e, RG_U64, 1));
+    ir_op_arg(next, c->fn, now);
+    ir_op_arg(next, c->fn, ir_emit_2(&e, RG_OP_GE, now, count));
+    ir_remove(yield);
+    ir_append(body, next);
+}
+
+/* A for with tasks inside: the segment at the end of an iteration says whether there is another one, so that the loop's
+ * beginning needs none. */
+static void
+count_in_segments(cutter *c, ir_op *loop)
+{
+    ir_emit e = ir_emit_before(loop);
+    ir_region *body = loop->regions[0];
+    ir_value *count = trip_count(&e, loop), *zero = ir_emit_int(&e, RG_U64, 0), *none = ir_emit_2(&e, RG_OP_EQ, count, zero);
+    ir_value *done = ir_region_param(body, count->type, "done"), *stop = ir_region_param(body, none->type, "stop");
+    edit_drop_arg(loop, 1);
+    ir_op_arg(loop, c->fn, zero);
+    ir_op_arg(loop, c->fn, none);
+    count_on(c, loop, count, done);
+    ir_op *exit = ir_op_new(c->fn, RG_OP_EXIT_IF, 1 + loop->nresults, 0, loop->loc);
+    ir_op_arg(exit, c->fn, stop);
+    for (uint32_t i = 0; i < loop->nresults; i++)
+        ir_op_arg(exit, c->fn, body->params[1 + i]);
+    ir_insert_first(body, exit);
+    loop->code = RG_OP_LOOP;
+    loop->attr.step = 0;
+    loop->closed = loop->few = false;
+    loop->block = 0;
+}
+
+/* -- the walk ---------------------------------------------------------------------------------------------------------- */
+
+static void
+cut_region(cutter *c, ir_region *r)
+{
+    c->open = NULL;
+    for (ir_op *op = r->first, *next; op; op = next) {
+        next = op->next;
+        if (op->code == RG_OP_FOR && holds_tasks(op)) {
+            ir_op *before = op->prev;
+            count_in_segments(c, op);
+            next = before ? before->next : r->first; /* what counts comes first */
+        } else if (is_declaration(op)) {
+            ir_op *at = c->open ? c->open : op;
+            ir_remove(op);
+            ir_insert_before(at == op ? next : at, op);
+        } else if (op->code == RG_OP_YIELD || op->code == RG_OP_EXIT_IF) {
+            take_from_segment(c, op);
+        } else if (!holds_tasks(op)) {
+            move_into_segment(c, op);
+        } else {
+            bool task = op->code == RG_OP_PARALLEL;
+            if (!task)
+                take_from_segment(c, op);
+            for (uint32_t i = 0; !task && i < op->nregions; i++)
+                cut_region(c, op->regions[i]);
+            c->open = NULL;
+        }
+    }
+    c->open = NULL;
+}
+
+/* what other segments and tasks use of a segment's values are its results */
+static bool
+use_results(ir_op *op, void *user)
+{
+    cutter *c = user;
+    for (uint32_t i = 0; i < op->nargs; i++) {
+        ir_value *v = op->args[i];
+        ir_op *segment = v->region->op;
+        if (segment && segment->code == RG_OP_SEGMENT && !ir_region_inside(op->parent, v->region))
+            op->args[i] = hand_out(c, segment, v);
+    }
+    return true;
+}
+
+bool
+lower_segments(ir_module *m, pass_context *context)
+{
+    (void)context;
+    bool changed = false;
+    for (ir_fn *fn = m->first; fn; fn = fn->next) {
+        if (!fn->kernel)
+            continue;
+        cutter c = {.fn = fn};
+        cut_region(&c, fn->body);
+        ir_walk(fn->body, use_results, &c);
+        changed = true;
+    }
+    return changed;
+}

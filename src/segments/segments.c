@@ -1,0 +1,175 @@
+/* Entries, steps and the record of a launch in segments. SPDX-License-Identifier: Apache-2.0 */
+#include "segments/segments.h"
+
+#include "ir/edges.h"
+
+enum { ROW = 16 }; /* what slots and descriptions of arrays are aligned to */
+
+/* -- the record ---------------------------------------------------------------------------------------------------- */
+
+static uint32_t
+reserve_place(segments *s, uint32_t bytes, uint32_t align)
+{
+    uint32_t place = (s->bytes + align - 1) & ~(align - 1);
+    s->bytes = place + bytes;
+    return place;
+}
+
+static void
+place_values(segments *s, ir_value *const *values, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        s->places[values[i]->id] = reserve_place(s, SEGMENTS_CELL, SEGMENTS_CELL);
+}
+
+static void
+place_results(segments *s, const ir_op *op)
+{
+    place_values(s, op->results, op->nresults);
+    if (op->code != RG_OP_LOOP)
+        return;
+    const ir_op *exit = ir_next_exit(op, NULL); /* what it gives without a step, all exits do */
+    for (uint32_t k = 0; k < op->nresults; k++)
+        if (ir_stays_in_place(exit, 1 + k))
+            s->places[op->results[k]->id] = s->places[exit->args[1 + k]->id];
+}
+
+/* what a segment makes that lies in the record as a whole */
+static bool
+place_memory(ir_op *op, void *user)
+{
+    segments *s = user;
+    ir_value *made = op->nresults ? op->results[0] : NULL;
+    if (op->code == RG_OP_TEMP) /* behind it the planes of the execution before */
+        s->places[made->id] = reserve_place(s, sizeof(rt_arg) + sizeof(void *) * RT_PLANES, ROW);
+    else if (op->code == RG_OP_SLOT)
+        s->places[made->id] = reserve_place(s, made->type.length * ir_bytes(ir_dtype(made)), ROW);
+    return true;
+}
+
+/* -- steps --------------------------------------------------------------------------------------------------------- */
+
+static uint32_t
+add_step(segments *s, segments_step step)
+{
+    vec_push(&s->steps, step);
+    return (uint32_t)s->steps.n - 1;
+}
+
+static uint32_t
+place_of(const segments *s, const ir_value *condition)
+{
+    assert(s->places[condition->id] != SEGMENTS_NO_PLACE);
+    return s->places[condition->id];
+}
+
+static void
+add_entry(segments *s, const ir_op *op, segments_kind kind)
+{
+    add_step(s, (segments_step){.kind = kind, .entry = (uint32_t)s->entries.n});
+    vec_push(&s->entries, op);
+    place_values(s, op->results, op->nresults);
+    if (kind == SEGMENTS_RUN)
+        ir_walk(op->regions[0], place_memory, s);
+}
+
+static void add_steps(segments *s, const ir_region *r, uint32_t around);
+
+static void
+add_loop(segments *s, const ir_op *op)
+{
+    const ir_region *body = op->regions[0];
+    uint32_t loop = add_step(s, (segments_step){.kind = SEGMENTS_LOOP});
+    place_values(s, body->params, body->nparams);
+    place_results(s, op);
+    add_steps(s, body, loop);
+    uint32_t end = add_step(s, (segments_step){.kind = SEGMENTS_END, .to = loop});
+    s->steps.at[loop].to = end;
+    for (uint32_t i = loop; i < end; i++)
+        if (s->steps.at[i].kind == SEGMENTS_EXIT_IF && s->steps.at[i].to == loop)
+            s->steps.at[i].to = end;
+}
+
+static void
+add_if(segments *s, const ir_op *op, uint32_t around)
+{
+    uint32_t first = add_step(s, (segments_step){.kind = SEGMENTS_IF, .place = place_of(s, op->args[0])}), otherwise = first;
+    place_results(s, op);
+    add_steps(s, op->regions[0], around);
+    uint32_t before = (uint32_t)s->steps.n;
+    otherwise = add_step(s, (segments_step){.kind = SEGMENTS_ELSE});
+    add_steps(s, op->regions[1], around);
+    if (s->steps.n == before + 1) /* there is nothing in it */
+        s->steps.n = before;
+    uint32_t end = add_step(s, (segments_step){.kind = SEGMENTS_END, .to = (uint32_t)s->steps.n});
+    s->steps.at[otherwise].to = end; /* of the if itself, where there is no else */
+    s->steps.at[first].to = otherwise;
+}
+
+/* around: the step of the loop around; exits name it until its end is known */
+static void
+add_steps(segments *s, const ir_region *r, uint32_t around)
+{
+    ir_for_ops (op, r) {
+        switch ((int)op->code) {
+        case RG_OP_SEGMENT:
+            add_entry(s, op, SEGMENTS_RUN);
+            break;
+        case RG_OP_PARALLEL:
+            add_entry(s, op, SEGMENTS_TASK);
+            break;
+        case RG_OP_LOOP:
+            add_loop(s, op);
+            break;
+        case RG_OP_IF:
+            add_if(s, op, around);
+            break;
+        case RG_OP_EXIT_IF:
+            add_step(s, (segments_step){.kind = SEGMENTS_EXIT_IF, .place = place_of(s, op->args[0]), .to = around});
+            break;
+        case RG_OP_SLOT:
+            place_memory(op, s);
+            break;
+        }
+    }
+}
+
+segments
+segments_of(const ir_fn *fn, arena *in)
+{
+    segments s = {.steps.in = in, .entries.in = in, .places = arena_new_n(in, uint32_t, fn->next_id)};
+    for (uint32_t i = 0; i < fn->next_id; i++)
+        s.places[i] = SEGMENTS_NO_PLACE;
+    add_steps(&s, fn->body, UINT32_MAX);
+    s.bytes = (s.bytes + ROW - 1) & ~(uint32_t)(ROW - 1);
+    return s;
+}
+
+/* -- what a segment writes ----------------------------------------------------------------------------------------- */
+
+/* the op to which its results may be handed */
+static const ir_op *
+behind(const ir_op *segment)
+{
+    const ir_op *op = segment->next;
+    while (op && (op->code == RG_OP_CONST || op->code == RG_OP_TABLE || op->code == RG_OP_SLOT))
+        op = op->next;
+    bool hands = op && (op->code == RG_OP_LOOP || op->code == RG_OP_EXIT_IF || op->code == RG_OP_YIELD);
+    return hands ? op : NULL;
+}
+
+bool
+segments_next_place(const segments *s, const ir_op *segment, uint32_t i, uint32_t *k, uint32_t *place)
+{
+    const ir_value *result = segment->results[i];
+    const ir_op *op = behind(segment);
+    *place = s->places[result->id];
+    if ((*k)++ == 0)
+        return true;
+    for (uint32_t at = op ? ir_own_operands(op) + *k - 2 : 0; op && at < op->nargs; at++, ++*k)
+        if (op->args[at] == result) {
+            *place = s->places[ir_handed_to(op, at)->id];
+            return true;
+        }
+    return false;
+}

@@ -1,0 +1,51 @@
+/* A launch in segments, as code generators and devices see it. SPDX-License-Identifier: Apache-2.0
+ *
+ * Of a kernel at IR_STAGE_SEGMENTS (lower_segments.c). It has an *entry*, a function of its own, for each segment and each task, and a
+ * list of *steps*: which entry runs when. Nobody waits inside of an entry for another warp; between two steps all that was written
+ * becomes visible.
+ *
+ * Values that live from one step to the next lie in the launch's *record*, memory of the device: each result of a segment or task, each
+ * value that a kernel-level loop carries, each result of a loop or if has a cell of 8 bytes. A bool is a u32 there, a buffer or cursor
+ * an address. Slots of the kernel level lie there, too, and the rt_arg of temporary arrays.
+ *
+ * A segment writes its results when it ends, and those that the op behind it hands on also to where they go (segments_next_place). All
+ * that an entry takes from the record it reads before. */
+#ifndef SEGMENTS_SEGMENTS_H
+#define SEGMENTS_SEGMENTS_H
+
+#include "ir/ir.h"
+#include "rt/abi.h"
+
+enum { SEGMENTS_NO_PLACE = UINT32_MAX, SEGMENTS_CELL = 8 };
+
+typedef enum segments_kind {
+    SEGMENTS_RUN,     /* entry: one warp */
+    SEGMENTS_TASK,    /* entry: the whole grid */
+    SEGMENTS_LOOP,    /* the steps up to its end, again and again */
+    SEGMENTS_EXIT_IF, /* to behind the end of the loop around, where the condition holds */
+    SEGMENTS_IF,      /* to behind `to` where the condition does not hold */
+    SEGMENTS_ELSE,    /* to the end */
+    SEGMENTS_END
+} segments_kind;
+
+typedef struct segments_step {
+    uint32_t kind;
+    uint32_t entry;  /* RUN, TASK: its number */
+    uint32_t place;  /* EXIT_IF, IF: of the condition, in the record */
+    uint32_t to;     /* LOOP, EXIT_IF, ELSE: number of the end's step; IF: of the else's, or the end's; END: of the loop's, or its own */
+} segments_step;
+
+typedef struct segments {
+    vec(segments_step) steps;
+    vec(const ir_op *) entries; /* segments and parallels, by number */
+    uint32_t *places;           /* by id of a value: where it lies in the record, from its beginning; or SEGMENTS_NO_PLACE */
+    uint32_t bytes;             /* of the record */
+} segments;
+
+/* In the arena, all of it. */
+segments segments_of(const ir_fn *fn, arena *in);
+/* for (uint32_t k = 0, place; segments_next_place(s, segment, i, &k, &place);): where to write result i of a segment: its own
+ * place, then those that it is handed on to */
+bool segments_next_place(const segments *s, const ir_op *segment, uint32_t i, uint32_t *k, uint32_t *place);
+
+#endif
