@@ -57,7 +57,7 @@ check_steps(const char *text, const char *expected)
     CHECK(verified_pass(m, lower_segments, "lower_segments", IR_STAGE_SEGMENTS, &diags));
     CHECK(!diags.errors, "%s", diags.text.ptr);
     arena *a = arena_new();
-    segments s = segments_of(m->first, a);
+    segments s = segments_make(m->first, a);
     str steps = {.in = mem_scratch()};
     str_addz(&steps, "");
     print_steps(&steps, &s);
@@ -74,7 +74,7 @@ check_places(void)
     ir_module *m = parsed(loop_text, IR_STAGE_SLOTS, &diags);
     arena *a = arena_new();
     verified_pass(m, lower_segments, "lower_segments", IR_STAGE_SEGMENTS, &diags);
-    segments s = segments_of(m->first, a);
+    segments s = segments_make(m->first, a);
     const ir_op *loop = m->first->body->first;
     while (loop->code != RG_OP_LOOP)
         loop = loop->next;

@@ -135,7 +135,7 @@ add_steps(segments *s, const ir_region *r, uint32_t around)
 }
 
 segments
-segments_of(const ir_fn *fn, arena *in)
+segments_make(const ir_fn *fn, arena *in)
 {
     segments s = {.steps.in = in, .entries.in = in, .places = arena_new_n(in, uint32_t, fn->next_id)};
     for (uint32_t i = 0; i < fn->next_id; i++)

@@ -43,7 +43,7 @@ typedef struct segments {
 } segments;
 
 /* In the arena, all of it. */
-segments segments_of(const ir_fn *fn, arena *in);
+segments segments_make(const ir_fn *fn, arena *in);
 /* for (uint32_t k = 0, place; segments_next_place(s, segment, i, &k, &place);): where to write result i of a segment: its own
  * place, then those that it is handed on to */
 bool segments_next_place(const segments *s, const ir_op *segment, uint32_t i, uint32_t *k, uint32_t *place);
