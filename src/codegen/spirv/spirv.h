@@ -1,0 +1,75 @@
+/* SPIR-V for Vulkan. SPDX-License-Identifier: Apache-2.0
+ *
+ * A kernel at IR_STAGE_SEGMENTS becomes one module with an entry point for each segment and task (and for what follows a task): "e0",
+ * "e1", ... Each has one workgroup size, RT_WARP invocations, and takes rt_vulkan_push (rt/vulkan/launch.h). Addresses are those of
+ * bufferDeviceAddress. It is made without Vulkan and without LLVM. */
+#ifndef CODEGEN_SPIRV_SPIRV_H
+#define CODEGEN_SPIRV_SPIRV_H
+
+#include "codegen/llvm/code.h"
+#include "segments/segments.h"
+
+/* What a device has, bits. INT64, ADDRESSES and MODEL code cannot do without; what needs another one that is missing is made in another
+ * way, or refused. */
+enum {
+    SPIRV_INT64 = 1,          /* shaderInt64 */
+    SPIRV_ADDRESSES = 2,      /* bufferDeviceAddress */
+    SPIRV_MODEL = 4,          /* vulkanMemoryModel and vulkanMemoryModelDeviceScope */
+    SPIRV_FLOAT64 = 8,        /* shaderFloat64 */
+    SPIRV_STORAGE8 = 16,      /* storageBuffer8BitAccess */
+    SPIRV_STORAGE16 = 32,     /* storageBuffer16BitAccess */
+    SPIRV_ATOMIC_INT64 = 64,  /* shaderBufferInt64Atomics */
+    SPIRV_ATOMIC_ADD32 = 128, /* shaderBufferFloat32AtomicAdd */
+    SPIRV_ATOMIC_ADD64 = 256, /* shaderBufferFloat64AtomicAdd */
+    /* subgroups of RT_WARP can be required (subgroupSizeControl) and have ballot and shuffle; pipelines are made so then, with full
+     * subgroups */
+    SPIRV_SUBGROUPS = 512,
+    SPIRV_DENORM32 = 1024, /* shaderDenormPreserveFloat32, ...64 */
+    SPIRV_DENORM64 = 2048,
+    SPIRV_ROUND32 = 4096, /* shaderRoundingModeRTEFloat32, ...64 */
+    SPIRV_ROUND64 = 8192,
+    SPIRV_KEEPS32 = 1 << 14, /* shaderSignedZeroInfNanPreserveFloat32, ...64 */
+    SPIRV_KEEPS64 = 1 << 15,
+    /* the device was seen to round as IEEE 754 asks for: division and square root, fma in one step (of f32, of f64) */
+    SPIRV_EXACT32 = 1 << 16,
+    SPIRV_EXACT64 = 1 << 17,
+    SPIRV_FUSED32 = 1 << 18,
+    SPIRV_FUSED64 = 1 << 19
+};
+typedef uint32_t spirv_features;
+
+/* What is known about the launches that the code is for, as ll_options. */
+typedef struct spirv_options {
+    const uint8_t *present, *absent;
+    const bool *contiguous;
+    bool noalias, deterministic;
+    spirv_features features;
+} spirv_options;
+
+/* As segments_step; TASKs are one step here, and what has to follow a task are RUNs of entries of their own. */
+typedef struct spirv_step {
+    uint32_t kind;  /* segments_kind */
+    uint32_t entry; /* RUN: dispatch 1; TASK: dispatch rt_vulkan_launch.groups */
+    uint32_t place; /* EXIT_IF, IF: of the condition, a u32 in the record */
+    uint32_t to;    /* as segments_step's, a number of these steps */
+} spirv_step;
+
+typedef struct spirv_code {
+    const uint32_t *words; /* the module, nwords of them: in the bytes that were read, or the code's own */
+    uint32_t nwords;
+    uint32_t entries;
+    uint32_t record; /* bytes of the launch's record */
+    uint32_t cells;  /* of partial results, 8 bytes each, for each workgroup */
+    spirv_features uses;
+    vec(spirv_step) steps;
+    ll_gpu_info info; /* has_tape, prints and the places */
+    arena *in;
+} spirv_code;
+
+/* RG_UNSUPPORTED: the diagnostics say what the device lacks, or this generator. */
+RG_MUST_CHECK rg_status spirv_make(const ir_fn *fn, const spirv_options *options, str *bytes, diag_list *diags);
+/* Of bytes that spirv_make gave, which need not outlive it; false: they are damaged. */
+bool spirv_read(rg_str bytes, spirv_code *out);
+void spirv_code_free(spirv_code *code); /* of one that is all zero, too */
+
+#endif

@@ -1,0 +1,60 @@
+/* What all entries of a launch on Vulkan share, in memory of the device. SPDX-License-Identifier: Apache-2.0
+ *
+ * Compiled code (codegen/spirv) reads and writes this by offset; there is no runtime on the device beside it. Addresses are the
+ * device's (bufferDeviceAddress), 0: none. The host fills the first part before each launch and zeroes what stands behind it.
+ *
+ * A workgroup of RT_WARP invocations is a warp. It has a tape as a warp of rt/gpu has one: its cursor lies in its worker between
+ * tasks. Workgroup w of a task runs the pieces w, w + groups, ..., last to first in a task that rewinds.
+ *
+ *     pool                                                                     pool + pages * RT_GPU_PAGE
+ *     | page | page | page | ...  ->  top                     <-  heap ... temp | the kernel's page | temp |
+ *
+ * Pages of tapes are taken from the beginning (top), what segments make from the end (heap). */
+#ifndef RT_VULKAN_LAUNCH_H
+#define RT_VULKAN_LAUNCH_H
+
+#include "rt/gpu/launch.h"
+
+/* Of one workgroup, and one more behind all of them: the kernel level's. All zero: it has no tape yet. */
+typedef struct rt_vulkan_worker {
+    uint64_t cursor;     /* where its tape stands; 0: no page */
+    uint64_t first_page; /* an rt_page */
+    uint64_t scratch;    /* for local arrays, as many bytes */
+    uint64_t scratch_size;
+    uint32_t pages;  /* of its tape */
+    uint32_t turned; /* as rt_worker's */
+    uint32_t room[6];
+} rt_vulkan_worker;
+
+typedef struct rt_vulkan_launch {
+    /* by the host */
+    uint64_t record;   /* spirv_code.record bytes, zeroed, aligned to 16 */
+    uint64_t pool;     /* pages * RT_GPU_PAGE bytes of any content, aligned to RT_GPU_PAGE */
+    uint64_t workers;  /* groups + 1 rt_vulkan_worker, zeroed */
+    uint64_t partials; /* groups * spirv_code.cells * 8 bytes of any content */
+    uint64_t prints;   /* an rt_gpu_prints; 0: nothing prints */
+    uint64_t budget;   /* bytes for tapes, as reports name it */
+    uint32_t pages;
+    uint32_t tape_pages; /* that tapes may take of them */
+    uint32_t groups;     /* workgroups of a task; the same in all tasks of a launch */
+    uint32_t program;    /* as rt_gpu_launch's */
+    uint32_t stop;       /* not 0: the launch is to end. The host may set it at any time */
+    uint32_t room;
+
+    /* zero at first */
+    uint32_t fault; /* rt_fault; not 0: who met it first fills the three behind it, all entries return at once */
+    uint32_t place;
+    uint64_t needed, limit; /* bytes and budget; a subscript and its extent */
+    uint32_t top;           /* pages taken from the pool's beginning; more than there are if some were not given */
+    uint32_t most;          /* pages that the kernel level has taken from its end */
+    uint64_t heap;          /* bytes taken from its end */
+    uint64_t taped, depths; /* bytes and pages that recording tasks have left with their workgroups */
+} rt_vulkan_launch;
+
+/* push constants of every entry */
+typedef struct rt_vulkan_push {
+    uint64_t launch;
+    uint64_t args; /* of rt_arg, as the kernel's parameters and then its results; planes are device addresses */
+} rt_vulkan_push;
+
+#endif
