@@ -7,8 +7,12 @@
 typedef struct way {
     uint32_t threads;
     uint64_t budget;
-    const char *blocks, *warps, *order; /* of device simt */
+    const char *blocks, *warps, *order; /* of devices simt and segments */
 } way;
+
+#define PLAYED                                                                                                            \
+    6, {{0, 0, "2", "4", "1"}, {0, 0, "2", "4", "77"}, {0, 0, "1", "1", NULL}, {0, 0, "5", "3", "5"},                       \
+        {0, 1 << 22, "3", "8", "9"}, {0, 1 << 21, "1", "7", "3"}}
 
 static const struct {
     const char *name;
@@ -16,8 +20,8 @@ static const struct {
     way at[WAYS_MOST];
 } table[] = {
     {"cpu", 4, {{1, 0, NULL, NULL, NULL}, {2, 0, NULL, NULL, NULL}, {3, 0, NULL, NULL, NULL}, {7, 0, NULL, NULL, NULL}}},
-    {"simt", 6, {{0, 0, "2", "4", "1"}, {0, 0, "2", "4", "77"}, {0, 0, "1", "1", NULL}, {0, 0, "5", "3", "5"},
-                 {0, 1 << 22, "3", "8", "9"}, {0, 1 << 21, "1", "7", "3"}}},
+    {"simt", PLAYED},
+    {"segments", PLAYED},
     {"cuda", 2, {{0, 1 << 30, NULL, NULL, NULL}, {0, 1 << 26, NULL, NULL, NULL}}},
 };
 enum { DEVICES = sizeof table / sizeof *table };

@@ -8,7 +8,7 @@ typedef void schedule(ir_module *m, bool reverses, pass_context *c);
 static const struct {
     const target *target;
     schedule *by;
-} schedules[] = {{&target_nvidia, nvidia_schedule}};
+} schedules[] = {{&target_nvidia, nvidia_schedule}, {&target_segments, nvidia_schedule}};
 
 void
 codegen_schedule(ir_module *m, bool reverses, pass_context *c)

@@ -131,6 +131,7 @@ extern const rt_device_table rt_device_interp;
 extern const rt_device_table rt_device_cpu;
 extern const rt_device_table rt_device_cuda;
 extern const rt_device_table rt_device_simt; /* a GPU that is played, for tests */
+extern const rt_device_table rt_device_segments; /* the same, with launches in segments */
 #endif
 
 /* What compile does on devices with `make`: takes the code that there is, or makes it. */

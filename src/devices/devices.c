@@ -15,6 +15,7 @@ static const rt_device_table *const devices[] = {
 #if RG_HAVE_LLVM
     &rt_device_cuda,
     &rt_device_simt,
+    &rt_device_segments,
 #endif
 };
 

@@ -23,6 +23,7 @@ typedef struct piece {
 } piece;
 
 struct rt_device {
+    const rt_device_table *table;
     pthread_mutex_t lock; /* of what follows, and of launches: they are done one at a time */
     ll_jit *jit; /* made with the first kernel */
     vec(rt_program *) programs; /* by number; NULL: released */
@@ -61,12 +62,25 @@ leave(rt_device *d, mem_owner *owns)
 }
 
 static rg_status
-simt_open(uint32_t ordinal, rt_device **device, str *error)
+open_table(const rt_device_table *table, uint32_t ordinal, rt_device **device, str *error)
 {
     TRY(rt_host_look(ordinal, NULL, error));
     *device = mem_zalloc(sizeof(**device));
+    (*device)->table = table;
     pthread_mutex_init(&(*device)->lock, NULL);
     return RG_OK;
+}
+
+static rg_status
+simt_open(uint32_t ordinal, rt_device **device, str *error)
+{
+    return open_table(&rt_device_simt, ordinal, device, error);
+}
+
+static rg_status
+segments_open(uint32_t ordinal, rt_device **device, str *error)
+{
+    return open_table(&rt_device_segments, ordinal, device, error);
 }
 
 static void
@@ -176,7 +190,7 @@ load_code(rt_program *p, const rt_program_desc *desc, diag_list *diags)
     bool kept = true;
     for (unsigned wanted = 0; !p->code && kept; wanted |= RT_CODE_ANEW) {
         str bytes = {.in = mem_scratch()};
-        TRY(rt_program_code(&rt_device_simt, p->device, desc, wanted, &bytes, &kept, diags));
+        TRY(rt_program_code(p->device->table, p->device, desc, wanted, &bytes, &kept, diags));
         error.len = 0;
         p->code = ll_load(str_view(&bytes), &error);
     }
@@ -293,12 +307,40 @@ entry_of(const rt_program *p)
     return kernel;
 }
 
+/* What is asked where the steps part. */
+static bool
+holds(const rt_queue *q, const segments_step *step)
+{
+    uint32_t condition = 0;
+    if (step->kind == SEGMENTS_AGAIN)
+        return rt_simt_pieces_are_left(q->simt);
+    if (step->kind == SEGMENTS_EXIT_IF || step->kind == SEGMENTS_IF)
+        memcpy(&condition, rt_simt_record(q->simt) + step->place, sizeof condition);
+    return condition;
+}
+
+/* A launch in segments: one grid after the other, as the steps say. */
+static const char *
+run_steps(rt_queue *q, rt_program *p, const rt_arg *args)
+{
+    const ll_gpu_info *info = ll_code_gpu(p->code);
+    const char *trouble = rt_simt_begin(q->simt, args, p->number, info->record);
+    for (uint32_t at = 0; at < info->steps.n && !trouble && !rt_simt_has_failed(q->simt);) {
+        const segments_step *step = &info->steps.at[at];
+        if (step->kind == SEGMENTS_RUN || step->kind == SEGMENTS_TASK)
+            trouble = rt_simt_grid(q->simt, entry_of(p), step->entry, step->kind == SEGMENTS_RUN);
+        at = segments_behind(info->steps.at, at, holds(q, step));
+    }
+    return rt_simt_end(q->simt);
+}
+
 static rg_status
 run(rt_queue *q, rt_program *p, const rt_arg *args, str *error)
 {
     rt_gpu_report *report = rt_simt_report(q->simt);
     report->fault = 0;
-    const char *trouble = rt_simt_launch(q->simt, entry_of(p), args, p->number);
+    bool is_cut = ll_code_gpu(p->code)->is_cut;
+    const char *trouble = is_cut ? run_steps(q, p, args) : rt_simt_launch(q->simt, entry_of(p), args, p->number);
     uint64_t lost = rt_simt_prints(q->simt, show_print, q);
     rt_explain_lost(&q->sink, lost);
     if (trouble)
@@ -458,22 +500,14 @@ static const rt_memory_table simt_memory = {
     .reaches = simt_reaches,
 };
 
-const rt_device_table rt_device_simt = {
-    .name = "simt",
-    .stage = IR_STAGE_SLOTS,
-    .look = rt_host_look,
-    .open = simt_open,
-    .close = simt_close,
-    .open_queue = simt_open_queue,
-    .close_queue = simt_close_queue,
-    .compile = simt_compile,
-    .make = simt_make,
-    .describe = simt_describe,
-    .release = simt_release,
-    .launch = simt_launch,
-    .cancel = simt_cancel,
-    .target = &target_nvidia,
-    .memory = &simt_memory,
-    .streams = &simt_streams,
-    .tape_peak = simt_tape_peak,
-};
+#define TABLE(text, opens, of)                                                                                          \
+    {                                                                                                                   \
+        .name = text, .stage = IR_STAGE_SLOTS, .look = rt_host_look, .open = opens, .close = simt_close,                \
+        .open_queue = simt_open_queue, .close_queue = simt_close_queue, .compile = simt_compile, .make = simt_make,     \
+        .describe = simt_describe, .release = simt_release, .launch = simt_launch, .cancel = simt_cancel, .target = of, \
+        .memory = &simt_memory, .streams = &simt_streams, .tape_peak = simt_tape_peak,                                  \
+    }
+
+const rt_device_table rt_device_simt = TABLE("simt", simt_open, &target_nvidia);
+/* the same GPU, if its blocks could not wait for each other */
+const rt_device_table rt_device_segments = TABLE("segments", segments_open, &target_segments);

@@ -334,7 +334,7 @@ run_stages(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, pas
     /* what one machine's memory wants */
     codegen_schedule(m, reverse || calls, c);
     tell_stage(o, "arrays", m);
-    if (o->stage == IR_STAGE_SLOTS)
+    if (o->stage == IR_STAGE_SLOTS && !m->target->segments)
         return fn;
     /* blocks that cannot wait for each other run as one grid after the other */
     PASS_RUN(m, lower_segments, IR_STAGE_SEGMENTS, c);

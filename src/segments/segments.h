@@ -8,7 +8,8 @@
  * value that a kernel-level loop carries, each result of a loop or if has a cell of 8 bytes. A bool is a u32 there, a buffer or cursor
  * an address. Slots of the kernel level lie there, too, and the rt_arg of temporary arrays.
  *
- * A segment writes its results when it ends, and those that the op behind it hands on also to where they go (segments_next_place). All
+ * A segment works on copies of the slots, and writes them back as it ends: its lanes, which all run the same, must not change a row that
+ * others have still to read. It writes its results when it ends, and those that the op behind it hands on also to where they go (segments_next_place). All
  * that an entry takes from the record it reads before. */
 #ifndef SEGMENTS_SEGMENTS_H
 #define SEGMENTS_SEGMENTS_H
@@ -25,7 +26,8 @@ typedef enum segments_kind {
     SEGMENTS_EXIT_IF, /* to behind the end of the loop around, where the condition holds */
     SEGMENTS_IF,      /* to behind `to` where the condition does not hold */
     SEGMENTS_ELSE,    /* to the end */
-    SEGMENTS_END
+    SEGMENTS_END,
+    SEGMENTS_AGAIN    /* of code generators: to step `to` while pieces of the task are left to be run again */
 } segments_kind;
 
 typedef struct segments_step {
@@ -41,6 +43,27 @@ typedef struct segments {
     uint32_t *places;           /* by id of a value: where it lies in the record, from its beginning; or SEGMENTS_NO_PLACE */
     uint32_t bytes;             /* of the record */
 } segments;
+
+/* The step that follows; `holds`: the condition of an exit, if or repetition. */
+static inline uint32_t
+segments_behind(const segments_step *steps, uint32_t at, bool holds)
+{
+    const segments_step *step = &steps[at];
+    switch (step->kind) {
+    case SEGMENTS_EXIT_IF:
+        return holds ? step->to + 1 : at + 1;
+    case SEGMENTS_IF:
+        return holds ? at + 1 : step->to + 1;
+    case SEGMENTS_ELSE: /* the first arm is at its end */
+        return step->to + 1;
+    case SEGMENTS_END:
+        return steps[step->to].kind == SEGMENTS_LOOP ? step->to : at + 1;
+    case SEGMENTS_AGAIN:
+        return holds ? step->to : at + 1;
+    default:
+        return at + 1;
+    }
+}
 
 /* In the arena, all of it. */
 segments segments_make(const ir_fn *fn, arena *in);

@@ -44,16 +44,18 @@ static const struct {
  * million threads of 1024 steps: 2.2 ms beside 0.14 for a body of four). Half of the registers of a warp that shares
  * its core with fifteen others may hold values of a group; and a loop has to stay in the nearest cache of instructions.
  * Asking whether any lane takes part takes as long as a dozen operations, and all that waits for the answer stands still. */
-const target target_nvidia = {
-    .name = "nvidia", .warp = RT_WARP,
-    .page = RT_GPU_PAGE, .page_header = RT_GPU_HEADER, .frame_max = RT_FRAME_MAX, .frame_align = 8, .own_tape = 768,
-    .registers = 64 * 4, .code = 1024, .local_arrays = RT_WARP * (1 << 14),
-    .frame = 12, .byte = 12, .recording = 2, .recording_iterations = 8, .copying = 2, .load = 16, .pairs = true,
-    .function = 24, .trips = 16,
-    .unasked = 40, .unasked_root = 8, .unasked_access = 2,
-    .unroll = 64, .unroll_ops = 250, .unroll_elements = 1024, .unroll_inside = 4, .unroll_rounds = 3,
-    .slow_alone = true, .adds_freely = true,
-};
+#define NVIDIA(text, cut)                                                            \
+    {                                                                                                                        \
+        .name = text, .warp = RT_WARP, .segments = cut,                                                                  \
+        .page = RT_GPU_PAGE, .page_header = RT_GPU_HEADER, .frame_max = RT_FRAME_MAX, .frame_align = 8, .own_tape = 768, \
+        .registers = 64 * 4, .code = 1024, .local_arrays = RT_WARP * (1 << 14),                                          \
+        .frame = 12, .byte = 12, .recording = 2, .recording_iterations = 8, .copying = 2, .load = 16, .pairs = true,     \
+        .function = 24, .trips = 16,                                                                                     \
+        .unasked = 40, .unasked_root = 8, .unasked_access = 2,                                                           \
+        .unroll = 64, .unroll_ops = 250, .unroll_elements = 1024, .unroll_inside = 4, .unroll_rounds = 3,                \
+        .slow_alone = true, .adds_freely = true,                                                                         \
+    }
+const target target_nvidia = NVIDIA("nvidia", false), target_segments = NVIDIA("segments", true);
 
 const target *
 target_cpu(uint32_t vector)
@@ -113,7 +115,7 @@ target_named(const char *triple, const char *cpu)
 const target *
 target_find(const char *name)
 {
-    const target *const all[] = {&cpus[0], &cpus[1], &cpus[2], &neon, &sve[0], &sve[1], &target_nvidia};
+    const target *const all[] = {&cpus[0], &cpus[1], &cpus[2], &neon, &sve[0], &sve[1], &target_nvidia, &target_segments};
     for (size_t i = 0; i < countof(all); i++)
         if (strcmp(all[i]->name, name) == 0)
             return all[i];

@@ -12,6 +12,7 @@ typedef struct target {
     /* How threads run side by side: as the threads of a warp, so many, or (warp 0) in the lanes of vectors of so many
      * bytes. In a warp every value with lanes is one number in each thread, and each thread accesses memory by itself. */
     uint32_t warp, vector;
+    bool segments; /* its blocks cannot wait for each other: a launch is one grid after the other (segments/segments.h) */
     const char *features; /* of the processor, that code for such vectors uses (target/features.def), with blanks between them */
     bool scalable; /* vectors of more than 16 bytes are SVE's, of the very length that the table says */
 
@@ -63,5 +64,6 @@ const target *target_find(const char *name);
 /* Elements of so many bytes in a vector. */
 uint32_t target_lanes(const target *t, uint32_t bytes);
 extern const target target_nvidia;
+extern const target target_segments; /* the same, whose launches are in segments: what device segments plays */
 
 #endif

@@ -39,6 +39,8 @@ bench_open(bench *b)
     }
     desc.device = RG_STR("simt");
     good = good && !devices_open(&desc, &b->other);
+    desc.device = RG_STR("segments");
+    good = good && !devices_open(&desc, &b->cut);
     desc.device = RG_STR("cpu");
     good = good && !devices_open(&desc, &b->cpu);
     desc.num_threads = 3;
@@ -432,6 +434,14 @@ check_width(const bench *b, const char *lanes, bool slots, const answer *a, unsi
 static const unsigned gradient = 1u << FORWARD_VJP, tangents = 1u << JVP;
 
 /* One width, and one or two forms, of which the next programs have others. */
+/* a GPU that is played, in one of two ways */
+static bool
+check_played(const bench *b, const answer *a, unsigned forms, verdict *v)
+{
+    bool cut = a->p->seed / 32 % 2;
+    return check_device(cut ? b->cut : b->other, cut ? "segments" : "simt", a, forms, v);
+}
+
 static bool
 check_quickly(const bench *b, const answer *a, verdict *v)
 {
@@ -443,7 +453,7 @@ check_quickly(const bench *b, const answer *a, verdict *v)
         return false;
     return b->lowered ||
            (check_width(b, widths[k % 4], false, a, k % 64 == 40 ? every_form : forms[k / 4 % 8], v) &&
-            (k % 32 != 9 || check_device(b->other, "simt", a, gradient, v)));
+            (k % 32 != 9 || check_played(b, a, gradient, v)));
 }
 
 static bool
@@ -461,7 +471,7 @@ check_devices(const bench *b, const answer *a, verdict *v)
     for (unsigned w = 0; w < countof(widths); w++)
         if (!check_width(b, widths[w], false, a, w == k % 4 ? every_form : gradient | tangents, v))
             return false;
-    return check_device(b->other, "simt", a, gradient | (k % 4 == 0 ? every_form : 0), v);
+    return check_played(b, a, gradient | (k % 4 == 0 ? every_form : 0), v);
 }
 
 /* Three directions in a launch as in three launches; leaves other seeds in the inputs. */

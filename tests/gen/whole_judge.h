@@ -25,7 +25,7 @@ typedef struct bench {
     int never;          /* a refusal with this number is a failure; 0: none is */
     bool quick;         /* a few forms and widths for each program, other ones for the next */
     bool lowered;       /* the interpreter alone, which runs what lowering makes too: many programs in a short time */
-    rg_queue *interp, *cpu, *threads, *tight, *other;
+    rg_queue *interp, *cpu, *threads, *tight, *other, *cut;
 } bench;
 
 /* Contexts belong to the process that opens them. false: rg_error_message() says why. */

@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "rt/abi.h"
+#include "segments/segments.h"
 
 /* What GPU code names by number: where something may fail, what is printed. Texts live as long as the kernel's IR, or as
  * the info that was read. */
@@ -22,6 +23,9 @@ typedef struct ll_gpu_info {
     bool has_rows; /* of cells for sums: RT_GPU_ROW_MAX in each at most (rt/gpu/gpu.h) */
     bool is_fixed; /* deterministic: sums are kept by piece, cells are RT_GPU_FIXED_ROOM in all at most */
     bool prints;
+    bool is_cut;   /* in segments: the kernel runs the function of the launch's step */
+    uint32_t record; /* bytes for values of its kernel level */
+    vec(segments_step) steps; /* entries are numbers of functions; a task is the function that runs it and one that settles it */
 } ll_gpu_info;
 void ll_gpu_info_write(str *out, const ll_gpu_info *info);
 void ll_gpu_info_read(bytes_reader *r, ll_gpu_info *info); /* what is damaged the reader tells;

@@ -14,6 +14,7 @@
 #include "base/settings.h"
 #include "codegen/llvm/ll.h"
 #include "library/library.h"
+#include "segments/segments.h"
 
 #include <llvm-c/Core.h>
 
@@ -51,6 +52,7 @@ typedef struct scope {
     LLVMValueRef *copies;     /* by id: a vector in memory; NULL: none is */
     LLVMValueRef args, launch, worker, atomic, scratch, dropped, cursor;
     LLVMValueRef stop, fuel; /* poll.c: where the flag is; at kernel level of GPUs, how long until the next look */
+    LLVMValueRef record; /* GPUs, of a launch in segments */
     LLVMValueRef warp, running; /* GPUs: at kernel level the warp's worker; the rt_gpu_task of the task, or of the last */
     LLVMValueRef places[2][2]; /* for functions of two results: which, f64 */
     /* GPUs: number of the lane; at kernel level whether this thread writes; where a fault leaves the function; the
@@ -85,6 +87,9 @@ typedef struct bet_known {
     LLVMValueRef result, numerator, without_sign; /* but of 0 they are equal */
 } bet_known;
 
+/* simt_segments.c: which of a step's functions is generated; GEN_WHOLE: the kernel is one function */
+typedef enum gen_role { GEN_WHOLE, GEN_SEGMENT, GEN_PREPARES, GEN_RUNS, GEN_SETTLES } gen_role;
+
 typedef struct gen {
     const ir_fn *ir, *kernel; /* ir: what is generated, the kernel or a function of the math library */
     const ll_options *options;
@@ -112,6 +117,9 @@ typedef struct gen {
     scope *s;
     LLVMTypeRef i1, i8, i16, i32, i64, f16, f32, f64, ptr, nothing, arg_type;
     ll_gpu_info *gpu; /* of code for GPUs: filled */
+    const segments *plan; /* of a kernel in segments; else NULL */
+    gen_role role;
+    uint32_t tasks_cut; /* functions of such a kernel so far */
     bool kernel_worker; /* of GPUs: kernel-level code gives the runtime its worker (rt/gpu/inside.h) */
     unsigned tasks, invariant_kind, alias_kind, noalias_kind, prof_kind;
     LLVMValueRef empty_node;
@@ -313,7 +321,15 @@ void gen_pop_own_frame(gen *g, const ir_op *op, LLVMValueRef cursor);
 /* between a thread's own slot and its place in a frame; push: from the slot */
 void gen_slot_in_frame(gen *g, const ir_value *slot, LLVMValueRef own, LLVMValueRef frame, bool push);
 
+/* simt_segments.c: kernels in segments */
+void gen_kernel_in_segments(gen *g);
+LLVMValueRef gen_recorded(gen *g, const ir_value *v); /* where v lies in the launch's record */
+void gen_resume(gen *g, LLVMValueRef launch);
+void gen_pause(gen *g);
+
 /* simt_task.c: parallel loops */
+void gen_mark_kernel(gen *g, LLVMValueRef fn);
+void gen_enter_kernel(gen *g, LLVMValueRef launch);
 void gen_simt_kernel(gen *g);
 void gen_mark_task(gen *g, LLVMValueRef fn);
 LLVMValueRef gen_kernel_worker(gen *g, LLVMBuilderRef b);
@@ -555,6 +571,7 @@ LLVMValueRef gen_finish_sum(gen *g, const ir_op *op, uint32_t r, LLVMValueRef su
 /* parallel.c */
 bool gen_has_order(const ir_op *op); /* another order of threads may leave or see something else */
 void gen_parallel(gen *g, const ir_op *op);
+bool gen_needs_cells(gen *g, const ir_op *op); /* GPUs: its sums have cells that are made, and 0, before it begins */
 void gen_keep_vectors(gen *g, LLVMValueRef fn);
 LLVMValueRef gen_worker(gen *g);
 scope *gen_scope_open(gen *g, const ir_region *region, LLVMValueRef fn, bool task);

@@ -7,13 +7,13 @@
 
 const char ll_entry_name[] = "rg_kernel";
 
-enum { WAITS = 1, HAS_TAPE = 2, HAS_ROWS = 4, PRINTS = 8, IS_FIXED = 16 };
+enum { WAITS = 1, HAS_TAPE = 2, HAS_ROWS = 4, PRINTS = 8, IS_FIXED = 16, IS_CUT = 32 };
 
 void
 ll_gpu_info_write(str *out, const ll_gpu_info *info)
 {
     bytes_put_u32(out, (info->waits ? WAITS : 0) | (info->has_tape ? HAS_TAPE : 0) | (info->has_rows ? HAS_ROWS : 0) |
-                           (info->prints ? PRINTS : 0) | (info->is_fixed ? IS_FIXED : 0));
+                           (info->prints ? PRINTS : 0) | (info->is_fixed ? IS_FIXED : 0) | (info->is_cut ? IS_CUT : 0));
     bytes_put_u32(out, (uint32_t)info->places.n);
     for (size_t i = 0; i < info->places.n; i++) {
         const ll_place *p = &info->places.at[i];
@@ -22,6 +22,33 @@ ll_gpu_info_write(str *out, const ll_gpu_info *info)
         bytes_put(out, p->dtypes ? (rg_str){p->dtypes, p->values} : (rg_str){NULL, 0});
         bytes_put_u32(out, p->line);
         bytes_put_u32(out, p->values);
+    }
+    bytes_put_u32(out, info->record);
+    bytes_put_u32(out, (uint32_t)info->steps.n);
+    for (size_t i = 0; i < info->steps.n; i++) {
+        const segments_step *s = &info->steps.at[i];
+        bytes_put_u32(out, s->kind);
+        bytes_put_u32(out, s->entry);
+        bytes_put_u32(out, s->place);
+        bytes_put_u32(out, s->to);
+    }
+}
+
+/* Whoever follows the steps stays among them, and in the record. */
+static void
+read_steps(bytes_reader *r, ll_gpu_info *info)
+{
+    info->record = bytes_u32(r);
+    uint32_t n = bytes_count(r, 4 * 4);
+    info->steps.in = info->texts;
+    for (uint32_t i = 0; i < n; i++) {
+        segments_step s = {.kind = bytes_u32(r)};
+        s.entry = bytes_u32(r);
+        s.place = bytes_u32(r);
+        s.to = bytes_u32(r);
+        bool reads = s.kind == SEGMENTS_EXIT_IF || s.kind == SEGMENTS_IF;
+        r->damaged |= s.kind > SEGMENTS_AGAIN || s.to >= n || (reads && (s.place % 4 || s.place + 4 > info->record));
+        vec_push(&info->steps, s);
     }
 }
 
@@ -47,9 +74,11 @@ ll_gpu_info_read(bytes_reader *r, ll_gpu_info *info)
     info->has_rows = flags & HAS_ROWS;
     info->prints = flags & PRINTS;
     info->is_fixed = flags & IS_FIXED;
+    info->is_cut = flags & IS_CUT;
     info->places.in = info->texts;
     for (uint32_t i = 0; i < n; i++)
         vec_push(&info->places, read_place(r, info->texts));
+    read_steps(r, info);
 }
 
 void
@@ -58,6 +87,7 @@ ll_gpu_info_free(ll_gpu_info *info)
     for (size_t i = 0; i < info->places.n && !info->texts; i++)
         mem_free((void *)info->places.at[i].dtypes);
     vec_free(&info->places);
+    vec_free(&info->steps);
     arena_free(info->texts);
     *info = (ll_gpu_info){0};
 }

@@ -244,6 +244,13 @@ order_of(gen *g, const ir_op *op, capture *c)
     return LLVMBuildSelect(g->b, ordered, gen_i32(g, RT_KEEP_FIXED | RT_KEEP_ORDERED), gen_i32(g, RT_KEEP_FIXED), "");
 }
 
+bool
+gen_needs_cells(gen *g, const ir_op *op)
+{
+    private_sum *sums;
+    return !g->options->deterministic && !gen_runs_once(op) && gen_private_find(g, op, &sums);
+}
+
 void
 gen_parallel(gen *g, const ir_op *op)
 {
@@ -261,8 +268,9 @@ gen_parallel(gen *g, const ir_op *op)
     for (size_t i = 0; i < c.values.n; i++)
         c.seen[c.values.at[i]->id] = false;
     c.nsums = warps && gen_runs_once(op) ? 0 : gen_private_find(g, op, &c.sums);
+    bool runs = g->role != GEN_PREPARES && g->role != GEN_SETTLES; /* else it is what stands around it that is wanted */
     LLVMTypeRef type = closure_type(g, op, &c);
-    LLVMValueRef task = task_function(g, op, &c, type);
+    LLVMValueRef task = runs ? task_function(g, op, &c, type) : NULL;
     LLVMValueRef closure = gen_alloca(g, type, NULL, "closure");
     LLVMValueRef partials = LLVMConstNull(g->ptr), cells = NULL;
     if (n)

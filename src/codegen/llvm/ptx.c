@@ -205,6 +205,7 @@ complete(unit *u, const product *p)
     put_tasks_in_place(u);
     bool whole = take_in_runtime(u) && (!u->g.native_math || take_in_libdevice(u));
     set_constant(u, "rt_gpu_kernel_worker", u->g.kernel_worker);
+    set_constant(u, "rt_gpu_may_be_cut", u->g.target->segments);
     /* All that entries call. */
     for (LLVMValueRef f = LLVMGetFirstFunction(u->g.module); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f) && LLVMGetFunctionCallConv(f) != KERNEL_CONVENTION)

@@ -169,6 +169,8 @@ gen_once_begin(gen *g)
     }
     if (!follows_change(g))
         gen_kernel_writes(g);
+    if (g->plan) /* the record is read without asking */
+        gen_warp_sync(g);
     return gen_some_begin(g, g->s->is_alone);
 }
 
@@ -217,6 +219,8 @@ way_out(gen *g)
         gen_at(g, g->s->leave);
         if (g->s->task)
             tell_left(g);
+        else if (g->plan)
+            gen_pause(g);
         else
             gen_runtime_call(g, g->b, "rt_gpu_leave", g->nothing, 1, &g->s->launch);
         LLVMBuildRetVoid(g->b);

@@ -88,6 +88,21 @@ reduce_warp(gen *g, const ir_op *op, LLVMValueRef *sums)
     gen_at(g, after);
 }
 
+/* Pieces that are run again add to what the warp's pieces before them have left. */
+static void
+add_row_before(gen *g, const ir_op *op, LLVMValueRef rows, LLVMValueRef *sums)
+{
+    LLVMValueRef phase = gen_runtime_call(g, g->b, "rt_gpu_phase", g->i32, 1, &g->s->launch), warp = own_warp(g);
+    LLVMValueRef again = LLVMBuildICmp(g->b, LLVMIntNE, phase, gen_i32(g, 0), "");
+    for (uint32_t r = 0; r < op->nresults; r++) {
+        rg_dtype d = gen_sum_dtype(op, r);
+        LLVMValueRef cell = gen_partial_cell(g, rows, warp, op->nresults, r);
+        LLVMValueRef before = gen_from_memory(g, d, LLVMBuildLoad2(g->b, gen_memory_type(g, d), cell, ""));
+        LLVMValueRef both = gen_combine(g, (rg_rmw)op->reduce[r], d, before, sums[r]);
+        sums[r] = LLVMBuildSelect(g->b, again, both, sums[r], "");
+    }
+}
+
 /* The warp's row; returns where the rows are. The grid may have waited for the pieces already: then it waits again. */
 LLVMValueRef
 gen_leave_sums(gen *g, const ir_op *op, LLVMValueRef at)
@@ -99,6 +114,8 @@ gen_leave_sums(gen *g, const ir_op *op, LLVMValueRef at)
     LLVMValueRef rows = gen_or_leave(g, gen_runtime_call(g, g->b, "rt_gpu_partials", g->ptr, 2, args));
     gen_kernel_writes(g);
     gen_some some = gen_first_begin(g);
+    if (g->role == GEN_RUNS)
+        add_row_before(g, op, rows, sums);
     store_row(g, op, rows, own_warp(g), sums);
     gen_some_end(g, &some);
     return rows;
@@ -159,6 +176,8 @@ gen_combine_rows(gen *g, const ir_op *op, LLVMValueRef rows)
     LLVMValueRef used = gen_runtime_call(g, b, "rt_gpu_slots", g->i32, 1, &g->s->running);
     used = LLVMBuildZExt(b, used, g->i64, "");
     LLVMValueRef many = LLVMBuildICmp(b, LLVMIntUGT, used, gen_i64(g, MANY_ROWS), "");
+    if (g->plan) /* there is one warp */
+        many = LLVMConstNull(g->i1);
     LLVMValueRef own = gen_own_lane(g, g->i64), spread = LLVMBuildMul(b, own, gen_i64(g, FEW_ROWS), "");
     LLVMValueRef mine = LLVMBuildICmp(b, LLVMIntULT, warp, gen_i64(g, FEW_ROWS), "");
     LLVMValueRef leads = LLVMBuildICmp(b, LLVMIntEQ, gen_own_lane(g, g->i32), gen_i32(g, 0), "");

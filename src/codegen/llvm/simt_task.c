@@ -39,14 +39,24 @@ reserve_record(gen *g, size_t bytes, const char *name)
     return at;
 }
 
-static void
-enter_task(gen *g, LLVMValueRef launch)
+void
+gen_mark_kernel(gen *g, LLVMValueRef fn)
+{
+    gen_mark_warp(g, fn);
+    mark_function(g, fn, "nounwind");
+}
+
+void
+gen_enter_kernel(gen *g, LLVMValueRef launch)
 {
     scope *s = g->s;
     s->launch = reserve_record(g, sizeof(rt_gpu_thread), "thread");
     s->warp = reserve_record(g, sizeof(rt_gpu_worker), "warp");
     LLVMValueRef args[3] = {s->launch, s->warp, launch};
-    gen_runtime_call(g, s->top, "rt_gpu_enter", g->nothing, 3, args);
+    if (g->plan)
+        gen_resume(g, launch);
+    else
+        gen_runtime_call(g, s->top, "rt_gpu_enter", g->nothing, 3, args);
     LLVMValueRef alone = gen_runtime_call(g, s->top, "rt_gpu_alone", g->i32, 1, &s->launch);
     s->is_alone = LLVMBuildICmp(s->top, LLVMIntNE, alone, gen_i32(g, 0), "alone");
 }
@@ -54,16 +64,19 @@ enter_task(gen *g, LLVMValueRef launch)
 void
 gen_simt_kernel(gen *g)
 {
+    g->beside = 0; /* directions stay scalars: a thread has no vectors */
+    if (g->target->segments) {
+        gen_kernel_in_segments(g);
+        return;
+    }
     const ir_region *body = g->ir->body;
     const ir_op *yield = ir_terminator(body);
     LLVMTypeRef params[2] = {g->ptr, g->ptr};
     LLVMValueRef fn = LLVMAddFunction(g->module, g->symbol, LLVMFunctionType(g->nothing, params, 2, false));
-    gen_mark_warp(g, fn);
-    mark_function(g, fn, "nounwind");
-    g->beside = 0; /* directions stay scalars: a thread has no vectors */
+    gen_mark_kernel(g, fn);
     scope *s = gen_scope_open(g, body, fn, false);
     s->args = LLVMGetParam(fn, 1);
-    enter_task(g, LLVMGetParam(fn, 0));
+    gen_enter_kernel(g, LLVMGetParam(fn, 0));
     gen_region(g, body);
     if (yield)
         gen_results(g, yield);
@@ -135,9 +148,9 @@ is_quiet(const ir_op *op)
 
 /* whether anything follows for which the task has to be done */
 static bool
-is_last(const ir_op *op)
+is_last(const gen *g, const ir_op *op)
 {
-    if (op->nresults)
+    if (op->nresults || g->plan)
         return false;
     for (const ir_region *r = op->parent; r; r = r->op ? r->op->parent : NULL) {
         for (const ir_op *next = op->next; next; next = next->next)
@@ -204,24 +217,52 @@ run_pieces(gen *g, const ir_op *op, LLVMValueRef flags, const gen_task *task, co
 static LLVMValueRef
 waits(gen *g, const ir_op *op, const gen_task *task)
 {
-    bool last = is_last(op);
+    bool last = is_last(g, op);
     g->gpu->waits |= !last || task->nprivate || page_flags(op) == RT_GPU_REPEATS;
     if (!last || !task->nprivate)
         return gen_i32(g, !last);
     return LLVMBuildZExt(g->b, LLVMBuildIsNotNull(g->b, task->row, ""), g->i32, "");
 }
 
+/* What one warp does when the task's grid has ended. */
+static void
+settle_grid(gen *g, LLVMValueRef threads, LLVMValueRef flags, LLVMValueRef most, LLVMValueRef ordered)
+{
+    LLVMValueRef args[7] = {g->s->launch, g->s->running, LLVMGetParam(g->s->fn, 0), threads, flags, most, ordered};
+    LLVMValueRef ends = gen_runtime_call(g, g->b, "rt_gpu_settle", g->i32, 7, args);
+    gen_leave_if(g, LLVMBuildICmp(g->b, LLVMIntNE, ends, gen_i32(g, 0), ""));
+}
+
+static void
+settle_task(gen *g, const ir_op *op, const gen_task *task, LLVMValueRef flags)
+{
+    settle_grid(g, task->n, flags, gen_i64(g, 0), gen_i32(g, 0));
+    if (op->nresults) {
+        LLVMValueRef args[2] = {g->s->launch, gen_i32(g, op->nresults)};
+        gen_combine_rows(g, op, gen_or_leave(g, gen_runtime_call(g, g->b, "rt_gpu_partials", g->ptr, 2, args)));
+    }
+    gen_private_end(g, task->private, task->nprivate);
+}
+
 void
 gen_run_task(gen *g, const ir_op *op, const gen_task *task)
 {
+    if (g->role == GEN_PREPARES)
+        return;
     g->s->running = reserve_record(g, sizeof(rt_gpu_task), "running");
-    LLVMValueRef flags = gen_i32(g, flags_of(g, op) | (is_last(op) && !task->nprivate ? RT_GPU_LAST : 0));
+    LLVMValueRef flags = gen_i32(g, flags_of(g, op) | (is_last(g, op) && !task->nprivate ? RT_GPU_LAST : 0));
+    if (g->role == GEN_SETTLES) {
+        settle_task(g, op, task, flags);
+        return;
+    }
     LLVMValueRef begins[5] = {g->s->launch, g->s->running, LLVMGetParam(g->s->fn, 0), task->n, flags};
     gen_runtime_call(g, g->b, "rt_gpu_begin", g->nothing, 5, begins);
     run_pieces(g, op, flags, task, NULL);
     LLVMValueRef rows = op->nresults ? gen_leave_sums(g, op, task->sums) : NULL;
     LLVMValueRef ends[4] = {g->s->launch, g->s->running, flags, waits(g, op, task)};
     LLVMValueRef failed = gen_runtime_call(g, g->b, "rt_gpu_end", g->i32, 4, ends);
+    if (g->role == GEN_RUNS)
+        return;
     gen_leave_if(g, LLVMBuildICmp(g->b, LLVMIntNE, failed, gen_i32(g, 0), ""));
     if (rows)
         gen_combine_rows(g, op, rows);
@@ -241,10 +282,19 @@ room_of_pieces(gen *g, LLVMValueRef pieces, LLVMValueRef numbers, bool rows)
 static int32_t
 fixed_flags_of(const gen *g, const ir_op *op, const gen_task *task, bool may_order)
 {
-    int32_t flags = flags_of(g, op) | (is_last(op) && !task->nprivate ? RT_GPU_LAST : 0);
+    int32_t flags = flags_of(g, op) | (is_last(g, op) && !task->nprivate ? RT_GPU_LAST : 0);
     if (may_order && (flags & RT_GPU_REPEATS))
         flags = (flags & ~RT_GPU_REPEATS) | RT_GPU_ONCE;
     return flags | (may_order ? RT_KEEP_ORDERED : 0);
+}
+
+static void
+add_up_pieces(gen *g, const ir_op *op, const gen_task *task, const fixed_rows *rows, LLVMValueRef pieces)
+{
+    if (rows->sums)
+        gen_fixed_combine(g, op, rows->sums, pieces);
+    if (rows->cells)
+        gen_simt_fixed_add(g, task, rows->cells, rows->row, pieces);
 }
 
 void
@@ -266,18 +316,22 @@ gen_run_fixed_task(gen *g, const ir_op *op, const gen_task *task, LLVMValueRef o
     }
     g->s->running = reserve_record(g, sizeof(rt_gpu_task), "running");
     g->gpu->is_fixed = true;
-    LLVMValueRef begins[7] = {g->s->launch, g->s->running, LLVMGetParam(g->s->fn, 0), task->n, flags, most,
-                              LLVMBuildZExt(b, ordered, g->i32, "")};
+    ordered = LLVMBuildZExt(b, ordered, g->i32, "");
+    LLVMValueRef begins[7] = {g->s->launch, g->s->running, LLVMGetParam(g->s->fn, 0), task->n, flags, most, ordered};
+    if (g->role == GEN_SETTLES) {
+        settle_grid(g, task->n, flags, most, ordered);
+        add_up_pieces(g, op, task, &rows, pieces);
+        return;
+    }
     gen_runtime_call(g, b, "rt_gpu_fixed_begin", g->nothing, 7, begins);
     run_pieces(g, op, flags, task, &rows);
     /* warps that wait for their turn have to be there */
-    bool all = !is_last(op) || task->nprivate || (may_order && keeps);
+    bool all = !is_last(g, op) || task->nprivate || (may_order && keeps);
     g->gpu->waits |= all || (how & RT_GPU_REPEATS);
     LLVMValueRef ends[4] = {g->s->launch, g->s->running, flags, gen_i32(g, all)};
     LLVMValueRef failed = gen_runtime_call(g, b, "rt_gpu_end", g->i32, 4, ends);
+    if (g->role == GEN_RUNS)
+        return;
     gen_leave_if(g, LLVMBuildICmp(b, LLVMIntNE, failed, gen_i32(g, 0), ""));
-    if (rows.sums)
-        gen_fixed_combine(g, op, rows.sums, pieces);
-    if (rows.cells)
-        gen_simt_fixed_add(g, task, rows.cells, rows.row, pieces);
+    add_up_pieces(g, op, task, &rows, pieces);
 }

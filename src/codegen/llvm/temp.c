@@ -32,17 +32,29 @@ pushes_no_buffer(ir_op *op, void *user)
     return true;
 }
 
+/* where the address of a plane is kept until the op runs again; in segments, until another launch */
+static LLVMValueRef
+last_plane(gen *g, const ir_op *op, unsigned plane)
+{
+    if (g->plan) {
+        LLVMValueRef at = gen_i64(g, (int64_t)(sizeof(rt_arg) + plane * sizeof(void *)));
+        return LLVMBuildInBoundsGEP2(g->b, g->i8, gen_recorded(g, op->results[0]), &at, 1, "");
+    }
+    LLVMValueRef last = gen_alloca(g, g->ptr, NULL, "last");
+    LLVMBuildStore(g->s->top, LLVMConstNull(g->ptr), last);
+    return last;
+}
+
 /* zeroed memory for a plane; `again` may give the place of the iteration before */
 static LLVMValueRef
-temp_plane(gen *g, const ir_op *op, LLVMValueRef bytes, bool again)
+temp_plane(gen *g, const ir_op *op, LLVMValueRef bytes, unsigned plane, bool again)
 {
     bool warps = g->target->warp;
     const char *name = !warps ? again ? "rt_cpu_temp_again" : "rt_cpu_temp" : again ? "rt_gpu_temp_again" : "rt_gpu_temp";
     LLVMValueRef args[4] = {g->s->launch, bytes}, last = NULL;
     unsigned n = 2;
     if (again) {
-        last = gen_alloca(g, g->ptr, NULL, "last");
-        LLVMBuildStore(g->s->top, LLVMConstNull(g->ptr), last);
+        last = last_plane(g, op, plane);
         args[n++] = LLVMBuildLoad2(g->b, g->ptr, last, "");
     }
     if (warps)
@@ -54,7 +66,13 @@ temp_plane(gen *g, const ir_op *op, LLVMValueRef bytes, bool again)
     }
     if (!again)
         return now;
-    LLVMBuildStore(g->b, now, last);
+    if (warps && g->plan) {
+        gen_some some = gen_once_begin(g);
+        LLVMBuildStore(g->b, now, last);
+        gen_once_end(g, &some);
+    } else {
+        LLVMBuildStore(g->b, now, last);
+    }
     return now;
 }
 
@@ -64,7 +82,7 @@ temp_record(gen *g, const ir_op *op)
 {
     LLVMValueRef bytes = gen_i64(g, sizeof(rt_arg));
     if (!g->target->warp)
-        return temp_plane(g, op, bytes, false);
+        return temp_plane(g, op, bytes, 0, false);
     LLVMValueRef args[3] = {g->s->launch, bytes, gen_place_of(g, op, NULL, NULL, 0)};
     LLVMValueRef record = gen_runtime_call(g, g->b, "rt_gpu_record", g->ptr, 3, args);
     g->gpu->waits = true;
@@ -81,9 +99,10 @@ gen_temp(gen *g, const ir_op *op)
     uint32_t rank = buffer->type.rank;
     uint8_t planes = ir_effects_planes(&g->effects, buffer);
     bool again = ir_walk(g->ir->body, pushes_no_buffer, NULL);
-    LLVMValueRef arg = again ? gen_alloca(g, g->arg_type, NULL, "temp")
-                             : temp_record(g, op);
+    LLVMValueRef arg = !again ? temp_record(g, op) : g->plan ? gen_recorded(g, buffer) : gen_alloca(g, g->arg_type, NULL, "temp");
     LLVMValueRef count = gen_i64(g, 1);
+    if (g->plan) /* nobody reads what was there before */
+        gen_warp_sync(g);
     for (uint32_t k = rank; k-- > 0;) {
         LLVMValueRef extent = gen_wide(g, op->args[k]);
         write_field(g, arg, FIELD_EXTENT, k, extent);
@@ -95,7 +114,7 @@ gen_temp(gen *g, const ir_op *op)
     for (unsigned p = 0; p < RT_PLANES; p++)
         if (planes >> p & 1) {
             LLVMValueRef all = LLVMBuildMul(g->b, bytes, gen_i64(g, g->directions[p]), "");
-            write_field(g, arg, FIELD_PLANE, p, temp_plane(g, op, all, again));
+            write_field(g, arg, FIELD_PLANE, p, temp_plane(g, op, all, p, again));
         }
     gen_set(g, buffer, arg);
 }

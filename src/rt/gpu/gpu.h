@@ -55,6 +55,7 @@ typedef struct rt_gpu_worker {
     uint32_t held;
     int32_t share, repeats, phase, idle, at;
     int32_t owns; /* of a warp: whether its first page may be its own */
+    int32_t lent; /* of a warp, of a launch in segments: what it did it did for others, which have it */
 } rt_gpu_worker;
 
 /* Of the parallel loop that runs, in this warp. No slow path takes its address: compiled code has it in registers. */
@@ -164,6 +165,27 @@ void *rt_gpu_temp_again(rt_gpu_thread *thread, int64_t bytes, void *last, int32_
 /* Memory until the launch ends that holds anything at first; NULL: the budget's end. Every thread may write the same values to
  * it and read them at once, which zeroed memory does not allow: other threads may still be zeroing it. */
 void *rt_gpu_record(rt_gpu_thread *thread, int64_t bytes, int32_t place);
+
+/* -- launches in segments ------------------------------------------------------------------------------------------
+ * Where blocks cannot wait for each other a launch is several grids (segments/segments.h): of one warp for a segment; of all warps for a
+ * task, and then of one warp again, which settles it. The functions above are the same, but for these.
+ *
+ *     first     rt_gpu_cut_begin
+ *     segment   rt_gpu_resume(.., RT_GPU_SEGMENT)  kernel-level code                                     rt_gpu_pause(.., RT_GPU_SEGMENT)
+ *     task      rt_gpu_resume(.., RT_GPU_TASK)     rt_gpu_begin .. rt_gpu_next .. rt_gpu_end             rt_gpu_pause(.., RT_GPU_TASK)
+ *               rt_gpu_resume(.., RT_GPU_SETTLES)  if (rt_gpu_settle(..)) leave; sums of all warps ..    rt_gpu_pause(.., RT_GPU_SETTLES)
+ *     last      rt_gpu_cut_end
+ *
+ * What rt_gpu_private makes for a task it makes in a segment before it. Where rt_gpu_settle finds pieces that have to be run again,
+ * launch->now_left is not 0, and task and settling follow once more. rt_gpu_phase: how many times the task's pieces have been run again. */
+enum { RT_GPU_SEGMENT, RT_GPU_TASK, RT_GPU_SETTLES };
+void rt_gpu_cut_begin(rt_gpu_launch *launch, const rt_arg *args);
+void rt_gpu_cut_end(rt_gpu_launch *launch, const rt_arg *args);
+void rt_gpu_resume(rt_gpu_thread *thread, rt_gpu_worker *worker, rt_gpu_launch *launch, int32_t what);
+void rt_gpu_pause(rt_gpu_thread *thread, int32_t what);
+int32_t rt_gpu_settle(rt_gpu_thread *thread, rt_gpu_task *task, rt_gpu_launch *launch, int64_t n, int32_t flags, int64_t most,
+                      int32_t ordered);
+int32_t rt_gpu_phase(const rt_gpu_thread *thread);
 
 /* -- the tape ------------------------------------------------------------------------------------------------------
  * As the functions rt_cpu_... of the same names (rt/abi.h), of a warp's worker or the kernel's; `place` numbers the

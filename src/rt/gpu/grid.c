@@ -12,8 +12,8 @@
 enum { ODD = 1 << 16 };
 
 /* A warp's other fields are set where a task begins: each store is one of every thread of the grid. */
-static inline void
-reset_worker(rt_gpu_worker *worker, int32_t index, rt_gpu_launch *launch)
+RT_IN_PLACE void
+rt_gpu_reset_worker(rt_gpu_worker *worker, int32_t index, rt_gpu_launch *launch)
 {
     worker->cursor = rt_gpu_no_page();
     worker->index = worker->seat = index;
@@ -31,8 +31,8 @@ rt_gpu_enter(rt_gpu_thread *thread, rt_gpu_worker *worker, rt_gpu_launch *launch
 {
     thread->launch = launch;
     thread->worker = worker;
-    reset_worker(worker, (int32_t)rt_grid_warp(), launch);
-    reset_worker(&thread->kernel, -1, launch);
+    rt_gpu_reset_worker(worker, (int32_t)rt_grid_warp(), launch);
+    rt_gpu_reset_worker(&thread->kernel, -1, launch);
     thread->kernel.heap = 0;
     thread->kernel.failed = worker->failed = thread->kernel.owns = worker->owns = 0;
     thread->kernel.share = 1; /* nobody else takes pages while it runs */
@@ -117,6 +117,12 @@ settle(rt_gpu_launch *launch, uint32_t limit, uint32_t own, uint32_t heap, int32
     settle_pieces(launch, fault, (uint32_t)shared);
 }
 
+void
+rt_gpu_settle_all(rt_gpu_launch *launch, uint32_t limit, uint32_t own, uint32_t heap, int32_t shared, rt_gpu_settles what)
+{
+    settle(launch, limit, own, heap, shared, what);
+}
+
 /* The host's memory is far away: it is not touched where there is nothing to tell. */
 static void
 report(rt_gpu_launch *launch, rt_gpu_report *to)
@@ -182,8 +188,8 @@ rt_gpu_meet(rt_gpu_launch *launch, uint32_t limit, uint32_t own, uint32_t heap, 
 
 /* By the last thread that ends: the launch is as the next one wants it. Others may still be about to leave: they look at the
  * generation alone. */
-static RT_SLOW void
-end_launch(rt_gpu_launch *launch, uint32_t limit, uint32_t own, uint32_t heap)
+RT_SLOW void
+rt_gpu_end_launch(rt_gpu_launch *launch, uint32_t limit, uint32_t own, uint32_t heap)
 {
     settle_pages(launch, limit, own, heap, 0);
     report(launch, launch->report);
@@ -207,7 +213,7 @@ arrive_last(rt_gpu_launch *launch, uint32_t generation, uint32_t limit, uint32_t
     }
     rt_grid_store32(&launch->generation, next);
     if (!(next & 1))
-        end_launch(launch, limit, own, heap);
+        rt_gpu_end_launch(launch, limit, own, heap);
 }
 
 RT_SLOW int32_t
@@ -352,6 +358,6 @@ rt_gpu_leave(rt_gpu_thread *thread)
         return;
     if ((odd ? rt_grid_arrive(&launch->left, 1) : rt_grid_add32(&launch->left, 1)) != rt_grid_blocks() - 1)
         return;
-    end_launch(launch, rt_gpu_page_limit(&thread->kernel), rt_gpu_own_pages(thread->worker),
+    rt_gpu_end_launch(launch, rt_gpu_page_limit(&thread->kernel), rt_gpu_own_pages(thread->worker),
                rt_gpu_heap_pages(&thread->kernel));
 }

@@ -49,12 +49,22 @@ void rt_gpu_meet(rt_gpu_launch *launch, uint32_t limit, uint32_t own, uint32_t h
  * thread did may matter to others. */
 int32_t rt_gpu_meet_last(rt_gpu_launch *launch, uint32_t limit, uint32_t own, uint32_t heap, int32_t shared, int32_t odd);
 void rt_gpu_barrier(rt_gpu_thread *thread, int32_t shared, rt_gpu_settles what);
+/* By one thread, while no other runs: what all have to see alike. */
+void rt_gpu_settle_all(rt_gpu_launch *launch, uint32_t limit, uint32_t own, uint32_t heap, int32_t shared, rt_gpu_settles what);
+/* By the last thread of a launch. */
+void rt_gpu_end_launch(rt_gpu_launch *launch, uint32_t limit, uint32_t own, uint32_t heap);
+/* A warp that has done nothing yet. */
+void rt_gpu_reset_worker(rt_gpu_worker *worker, int32_t index, rt_gpu_launch *launch);
 /* Notes a fault, if it is the launch's first and this thread the one to note it. */
 void rt_gpu_fault(rt_gpu_launch *launch, int32_t mine, rt_fault fault, int32_t place, uint64_t needed, uint64_t limit);
 /* ... of the kernel-level code, which finds no room for so many bytes */
 void rt_gpu_no_memory(rt_gpu_thread *thread, int32_t place, uint64_t needed);
 /* ... of a worker, which leaves what it does */
 void rt_gpu_fail(rt_gpu_worker *worker, rt_fault fault, int32_t place, uint64_t needed);
+
+/* -- segments.c -- */
+/* What one warp does when a task's grid has ended; whether the launch goes on elsewhere: there was a fault, or pieces are left. */
+int32_t rt_gpu_settle_task(rt_gpu_thread *thread, int32_t shared, rt_gpu_settles what);
 
 /* -- heap.c -- */
 /* Memory from the pool's end, aligned; NULL: there is none. */
@@ -113,6 +123,27 @@ rt_gpu_thread_of(const rt_gpu_worker *worker)
 /* Whether kernel-level code gives any function its worker. The compiler defines it: where it is 0, slow paths have nothing in
  * them that tasks do not need. */
 extern const int32_t rt_gpu_kernel_worker;
+
+/* Whether code may be a launch in segments (segments.c): the compiler defines it, too. */
+extern const int32_t rt_gpu_may_be_cut;
+
+static inline int32_t
+rt_gpu_is_cut(const rt_gpu_launch *launch)
+{
+    return rt_gpu_may_be_cut && launch->kept;
+}
+
+/* of the grid that runs tasks: segments have one of a single warp */
+static inline uint32_t
+rt_gpu_task_warps(const rt_gpu_launch *launch)
+{
+    return rt_gpu_is_cut(launch) ? launch->kept->warps : rt_grid_warps();
+}
+static inline uint32_t
+rt_gpu_task_blocks(const rt_gpu_launch *launch)
+{
+    return rt_gpu_is_cut(launch) ? launch->kept->blocks : rt_grid_blocks();
+}
 
 /* The functions that kernel-level code calls stand in place and give slow paths what they need by value: they have no
  * address of the thread's record, unless the kernel has a tape of its own. */

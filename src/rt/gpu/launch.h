@@ -43,6 +43,15 @@ typedef struct rt_gpu_queue {
     _Alignas(128) uint32_t given; /* of its pieces; more than there are if some were asked for in vain */
 } rt_gpu_queue;
 
+/* A launch in segments (rt/gpu/segments.c) is several grids: what is a thread's own while one grid runs a whole launch lies here
+ * between two of them. */
+typedef struct rt_gpu_kept {
+    uint32_t warps, blocks;   /* of the grids that run tasks */
+    rt_gpu_thread thread;     /* of the kernel level, as the next segment finds it */
+    rt_gpu_thread task;       /* as a task leaves it, of which some warps may not have begun when others end */
+    rt_gpu_worker worker[];   /* of each warp */
+} rt_gpu_kept;
+
 struct rt_gpu_launch {
     char *pool; /* aligned to a page */
     uint64_t pages;
@@ -53,6 +62,10 @@ struct rt_gpu_launch {
     uint64_t *partials;    /* 2 * RT_GPU_CELLS for each warp of the grid */
     uint64_t *again;       /* 2 for each warp: pieces to be run again */
     uint32_t program;
+    /* of launches in segments, else NULL, NULL and 0: values of the kernel level; the number of the function that a grid runs */
+    rt_gpu_kept *kept;
+    char *record;
+    uint32_t step;
 
     /* counters, each group in a cache line of its own */
     _Alignas(128) uint32_t top; /* pages taken, but for the warps' own; more than there are if some were not given */

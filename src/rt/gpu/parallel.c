@@ -13,6 +13,8 @@
  *                many as have RT_GPU_SHARE pages each of what is left. Where tapes are kept, of all that there is: the task that
  *                takes them back has the same warps.
  *   fixed        by any of these ways; where a piece begins and ends the number of threads alone says, and not who runs it
+ *   cut          a launch in segments: the grid of a phase ends with it, and one warp decides what comes next (segments.c). Where an
+ *                ordered task keeps tapes the first warp runs the pieces of all, with the tape of the warp that each belongs to.
  *   ordered      one warp, first piece to last. Kept tapes: each warp its own, when those before have run. (All other warps wait
  *                for that, which their tapes are worth: what recorded them ran side by side.)
  */
@@ -76,9 +78,9 @@ _Static_assert(RT_WARP == 1 << 5, "a group");
 
 /* Pieces that belong to blocks: the first so many. Each warp begins in its block's row. */
 static inline int32_t
-rows_of(int32_t pieces, int32_t warps, int32_t flags)
+rows_of(const rt_gpu_launch *launch, int32_t pieces, int32_t warps, int32_t flags)
 {
-    if (warps < (int32_t)rt_grid_warps())
+    if (warps < (int32_t)rt_gpu_task_warps(launch))
         return 0;
     return flags & RT_GPU_BALANCES ? smaller(pieces, larger(warps, pieces - (pieces >> SHARED))) : pieces;
 }
@@ -94,7 +96,7 @@ pieces_of_block(int32_t rows)
 static inline int32_t
 warps_for(const rt_gpu_thread *thread, rt_gpu_launch *launch, int32_t flags)
 {
-    int64_t warps = rt_grid_warps(), pages = warps * RT_GPU_SHARE;
+    int64_t warps = rt_gpu_task_warps(launch), pages = warps * RT_GPU_SHARE;
     if (keeps_tapes(flags))
         pages = (int64_t)(launch->pages < launch->tape_pages ? launch->pages : launch->tape_pages);
     else if (flags & RT_GPU_ONCE)
@@ -113,7 +115,7 @@ prepare_worker(rt_gpu_worker *worker, const rt_gpu_worker *kernel, int32_t activ
     worker->share = active;
     worker->repeats = is_repeated(flags);
     worker->phase = worker->idle = worker->at = 0;
-    worker->owns = !keeps_tapes(flags) && (flags & (RT_GPU_REPEATS | RT_GPU_ONCE));
+    worker->owns = !rt_gpu_is_cut(worker->launch) && !keeps_tapes(flags) && (flags & (RT_GPU_REPEATS | RT_GPU_ONCE));
 }
 
 /* They are known without a register, but for tasks that may have fewer. */
@@ -155,33 +157,76 @@ rt_gpu_fixed_pieces(int64_t n, int64_t most, int32_t flags)
     return n > 0 ? pieces_of(n, fixed_shift(n, most, flags)) : 0;
 }
 
-static inline void
-begin_task(rt_gpu_thread *thread, rt_gpu_task *task, rt_gpu_launch *launch, int64_t n, int32_t flags, int64_t most, int32_t ordered)
+/* The flag is a constant, so other tasks have none of this. */
+static inline int32_t
+keeps_order(const rt_gpu_task *task, int32_t flags)
 {
-    int32_t warps, active, warp = (int32_t)rt_grid_warp();
-    if (thread->wrote || thread->read)
-        rt_gpu_barrier(thread, 0, RT_SETTLES_NOTHING);
-    warps = ordered && !keeps_tapes(flags) ? 1 : warps_for(thread, launch, flags);
+    return (flags & RT_KEEP_ORDERED) && task->ordered;
+}
+
+static inline int32_t
+acts_for_all(const rt_gpu_task *task, int32_t flags)
+{
+    return keeps_tapes(flags) && keeps_order(task, flags) && rt_gpu_is_cut(task->launch);
+}
+
+/* The pieces, and how many warps run them; returns how many take part. */
+static inline int32_t
+cut_into_pieces(const rt_gpu_thread *thread, rt_gpu_task *task, rt_gpu_launch *launch, int64_t n, int32_t flags, int64_t most,
+                int32_t ordered)
+{
+    int32_t warps = ordered && !keeps_tapes(flags) ? 1 : warps_for(thread, launch, flags);
     task->launch = launch;
     task->n = n > 0 ? n : 0;
     task->shift = flags & RT_KEEP_FIXED ? fixed_shift(task->n, most, flags) : piece_shift(task->n, warps, flags);
     task->ordered = ordered;
     task->pieces = (int32_t)pieces_of(task->n, task->shift);
-    task->mine = pieces_of_block(rows_of(task->pieces, warps, flags));
-    active = smaller(warps, task->pieces);
-    task->at = warp < warps ? warp : -1;
+    task->slots = is_balanced(flags) ? warps : smaller(warps, task->pieces);
     task->step = warps;
+    return smaller(warps, task->pieces);
+}
+
+/* A phase of a task that is cut, in a grid of its own: who runs what is noted. */
+static inline void
+begin_phase(rt_gpu_worker *worker, rt_gpu_task *task)
+{
+    worker->phase++;
+    worker->share = worker->share >> LADDER ? worker->share >> LADDER : 1;
+    worker->idle = worker->index >= worker->share;
+    worker->failed = 0;
+    worker->at = -1;
+    task->left = 1;
+}
+
+static inline void
+begin_task(rt_gpu_thread *thread, rt_gpu_task *task, rt_gpu_launch *launch, int64_t n, int32_t flags, int64_t most, int32_t ordered)
+{
+    int32_t warps, active, warp = (int32_t)rt_grid_warp(), again = rt_gpu_is_cut(launch) && launch->now_left;
+    if (thread->wrote || thread->read)
+        rt_gpu_barrier(thread, 0, RT_SETTLES_NOTHING);
+    active = cut_into_pieces(thread, task, launch, n, flags, most, ordered);
+    warps = task->step;
+    task->mine = pieces_of_block(rows_of(launch, task->pieces, warps, flags));
+    task->at = warp < warps ? warp : -1;
     if (flags & RT_KEEP_REWINDS) {
         task->at = warp < active ? warp + (task->pieces - 1 - warp) / warps * warps : -1;
         task->step = -warps;
     }
-    task->slots = is_balanced(flags) ? warps : active;
+    if (acts_for_all(task, flags)) {
+        int32_t back = flags & RT_KEEP_REWINDS;
+        task->at = warp > 0 ? -1 : back ? task->pieces - 1 : 0;
+        task->step = back ? -1 : 1;
+    }
     task->cursor = thread->worker->cursor;
     task->left = 0;
     task->fuel = RT_GPU_FUEL;
     task->ran = -1;
-    prepare_worker(thread->worker, &thread->kernel, active, flags);
-    task->counter = ++thread->tasks & 1;
+    if (again)
+        begin_phase(thread->worker, task);
+    else
+        prepare_worker(thread->worker, &thread->kernel, active, flags);
+    thread->tasks += !again;
+    task->counter = thread->tasks & 1;
     /* nobody asks for the other counter before the barrier that ends this task */
     if (rt_block_thread() == 0)
         rt_block_set32(task->counter ^ 1, 0);
@@ -283,7 +328,7 @@ set_counter(uint32_t counter, uint32_t value)
 static RT_SLOW int32_t
 next_beyond(rt_gpu_launch *launch, uint32_t counter, uint32_t i, int32_t pieces, int32_t warps, int32_t flags)
 {
-    int32_t rows = rows_of(pieces, warps, flags), piece = -1;
+    int32_t rows = rows_of(launch, pieces, warps, flags), piece = -1;
     if (i >= ALL_GIVEN)
         return -1;
     if (i % LOOKS == LOOKS - 1 && is_over(launch)) {
@@ -345,6 +390,8 @@ next_phase(rt_gpu_worker *worker, int32_t shared, int32_t last)
 {
     rt_gpu_launch *launch = worker->launch;
     uint32_t limit = rt_gpu_page_limit(worker), own = rt_gpu_own_pages(worker), heap = rt_gpu_heap_pages(worker);
+    if (rt_gpu_is_cut(launch))
+        return 0;
     if (!last)
         rt_gpu_meet(launch, limit, own, heap, shared, RT_SETTLES_PAGES);
     else if (!rt_gpu_meet_last(launch, limit, own, heap, shared, worker->failed || worker->idle))
@@ -382,7 +429,7 @@ repeated_piece(rt_gpu_worker *worker, uint32_t counter, int32_t rows, int32_t pi
 static RT_SLOW int32_t
 next_repeated(rt_gpu_worker *worker, uint32_t counter, int32_t pieces, int32_t ran, int32_t warps, int32_t flags)
 {
-    int32_t rows = rows_of(pieces, warps, flags);
+    int32_t rows = rows_of(worker->launch, pieces, warps, flags);
     do {
         int32_t piece = repeated_piece(worker, counter, rows, pieces, ran);
         if (piece >= 0)
@@ -392,13 +439,6 @@ next_repeated(rt_gpu_worker *worker, uint32_t counter, int32_t pieces, int32_t r
 }
 
 /* -- tasks with an order ------------------------------------------------------------------------------------------ */
-
-/* The flag is a constant, so other tasks have none of this. */
-static inline int32_t
-keeps_order(const rt_gpu_task *task, int32_t flags)
-{
-    return (flags & RT_KEEP_ORDERED) && task->ordered;
-}
 
 /* how many pieces run before it */
 static inline uint32_t
@@ -431,6 +471,28 @@ wait_for_turn(rt_gpu_launch *launch, uint32_t before)
     return 1;
 }
 
+/* What the warp holds on its tape now, beside what it held when the task began, goes into the sums of all. */
+static inline void
+count_taped(rt_gpu_launch *launch, const char *now, const char *then)
+{
+    if (now == then || rt_warp_lane() != 0)
+        return;
+    rt_grid_add64(&launch->taped, (uint64_t)(rt_gpu_height(now) - rt_gpu_height(then)));
+    rt_grid_add64(&launch->depths, (uint64_t)(rt_gpu_depth(now) - rt_gpu_depth(then)));
+}
+
+/* of the warp that a piece belongs to, as that warp finds it when its next piece begins */
+static RT_SLOW void
+give_tape_back(rt_gpu_launch *launch, rt_gpu_worker *worker, char *cursor, int32_t owner)
+{
+    count_taped(launch, cursor, worker->cursor);
+    worker->cursor = cursor;
+    rt_warp_sync();
+    if (rt_warp_lane() == 0)
+        launch->kept->worker[owner] = *worker;
+    rt_warp_sync();
+}
+
 /* -- all tasks --------------------------------------------------------------------------------------------------- */
 
 /* What is asked before each piece is in registers, but for the counter of a block. */
@@ -438,7 +500,9 @@ RT_IN_PLACE int32_t
 rt_gpu_next(rt_gpu_thread *thread, rt_gpu_task *task, int32_t flags, int64_t *lo, int64_t *hi)
 {
     int32_t piece = -1;
-    if (keeps_tapes(flags) && keeps_order(task, flags) && !task->left && task->ran >= 0)
+    if (acts_for_all(task, flags) && !task->left && task->ran >= 0)
+        give_tape_back(task->launch, thread->worker, task->cursor, task->ran % warps_for(thread, task->launch, flags));
+    else if (keeps_tapes(flags) && keeps_order(task, flags) && !task->left && task->ran >= 0)
         pass_turn(task->launch, pieces_before(task, task->ran, flags) + 1, (uint32_t)task->pieces);
     if (!task->left) {
         piece = is_balanced(flags) && !keeps_order(task, flags) ? next_balanced(task, flags) : task->at;
@@ -452,7 +516,12 @@ rt_gpu_next(rt_gpu_thread *thread, rt_gpu_task *task, int32_t flags, int64_t *lo
         if (piece < 0)
             return 0;
     }
-    if (keeps_tapes(flags) && keeps_order(task, flags) && !wait_for_turn(task->launch, pieces_before(task, piece, flags))) {
+    if (acts_for_all(task, flags)) {
+        int32_t warps = warps_for(thread, task->launch, flags);
+        *thread->worker = task->launch->kept->worker[piece % warps];
+        prepare_worker(thread->worker, &thread->kernel, smaller(warps, task->pieces), flags);
+        task->cursor = thread->worker->cursor;
+    } else if (keeps_tapes(flags) && keeps_order(task, flags) && !wait_for_turn(task->launch, pieces_before(task, piece, flags))) {
         task->left = 1;
         return 0;
     }
@@ -471,20 +540,24 @@ rt_gpu_next(rt_gpu_thread *thread, rt_gpu_task *task, int32_t flags, int64_t *lo
     return 1;
 }
 
-/* What the warp holds on its tape now, beside what it held when the task began, goes into the sums of all. */
-static inline void
-count_taped(rt_gpu_launch *launch, const char *now, const char *then)
+static inline int32_t
+pieces_behind_rows(const rt_gpu_task *task, int32_t warps, int32_t flags)
 {
-    if (now == then || rt_warp_lane() != 0)
-        return;
-    rt_grid_add64(&launch->taped, (uint64_t)(rt_gpu_height(now) - rt_gpu_height(then)));
-    rt_grid_add64(&launch->depths, (uint64_t)(rt_gpu_depth(now) - rt_gpu_depth(then)));
+    return task->pieces - rows_of(task->launch, task->pieces, warps, flags);
 }
 
 RT_IN_PLACE int32_t
 rt_gpu_end(rt_gpu_thread *thread, rt_gpu_task *task, int32_t flags, int32_t waits)
 {
     int32_t keeps = keeps_tapes(flags);
+    if (rt_gpu_is_cut(task->launch)) {
+        thread->worker->lent = acts_for_all(task, flags); /* all is with the warps that pieces belong to */
+        if (keeps && !thread->worker->lent) {
+            count_taped(task->launch, task->cursor, thread->worker->cursor);
+            thread->worker->cursor = task->cursor;
+        }
+        return 0;
+    }
     if (is_repeated(flags) && (flags & RT_GPU_LAST)) {
         thread->ended = 1; /* at the barrier that was its last; a fault has been reported there */
         return 0;
@@ -497,11 +570,21 @@ rt_gpu_end(rt_gpu_thread *thread, rt_gpu_task *task, int32_t flags, int32_t wait
         rt_gpu_barrier(thread, 0, RT_SETTLES_TASK);
     } else if (!is_repeated(flags)) {
         int32_t queued = is_balanced(flags) && !keeps_order(task, flags);
-        rt_gpu_barrier(thread, queued ? task->pieces - rows_of(task->pieces, warps_of(task, flags), flags) : 0,
+        rt_gpu_barrier(thread, queued ? pieces_behind_rows(task, warps_of(task, flags), flags) : 0,
                        RT_SETTLES_PAGES);
         rt_gpu_pages_cut(thread->worker);
     }
     return thread->launch->now_fault != 0;
+}
+
+/* -- launches in segments ------------------------------------------------------------------------------------------ */
+
+RT_IN_PLACE int32_t
+rt_gpu_settle(rt_gpu_thread *thread, rt_gpu_task *task, rt_gpu_launch *launch, int64_t n, int32_t flags, int64_t most, int32_t ordered)
+{
+    int32_t keeps = keeps_tapes(flags), queued = is_balanced(flags) && !ordered;
+    cut_into_pieces(thread, task, launch, n, flags, most, ordered);
+    return rt_gpu_settle_task(thread, queued ? pieces_behind_rows(task, task->step, flags) : 0, keeps ? RT_SETTLES_TASK : RT_SETTLES_PAGES);
 }
 
 /* -- partial results --------------------------------------------------------------------------------------------- */
@@ -510,10 +593,11 @@ RT_IN_PLACE uint64_t *
 rt_gpu_partials(rt_gpu_thread *thread, int32_t cells)
 {
     rt_gpu_launch *launch = thread->launch;
-    uint64_t row = (uint64_t)rt_grid_warps() * (uint64_t)cells;
+    uint32_t warps = rt_gpu_task_warps(launch);
+    uint64_t row = (uint64_t)warps * (uint64_t)cells;
     uint32_t which = thread->tasks & 1;
     if (cells <= RT_GPU_CELLS)
-        return launch->partials + which * rt_grid_warps() * RT_GPU_CELLS;
+        return launch->partials + which * warps * RT_GPU_CELLS;
     if (cells > thread->cells) {
         thread->partials[0] = rt_gpu_heap_take(thread, row * 2 * sizeof(uint64_t), 128);
         if (!thread->partials[0])

@@ -8,15 +8,16 @@
 enum { LINE = 128 };
 
 static uint32_t
-row_count(void)
+row_count(const rt_gpu_launch *launch)
 {
-    return rt_grid_blocks() < RT_GPU_ROWS ? rt_grid_blocks() : RT_GPU_ROWS;
+    uint32_t blocks = rt_gpu_task_blocks(launch);
+    return blocks < RT_GPU_ROWS ? blocks : RT_GPU_ROWS;
 }
 
 RT_IN_PLACE double *
 rt_gpu_private(rt_gpu_thread *thread, int64_t cells)
 {
-    uint64_t rows = row_count();
+    uint64_t rows = row_count(thread->launch);
     if (cells <= 0 || cells > RT_GPU_ROW_MAX)
         return NULL;
     if (cells > thread->row) {
@@ -76,5 +77,5 @@ rt_gpu_add_rows(rt_gpu_thread *thread, double *cells, int64_t row, int64_t rows,
 RT_IN_PLACE void
 rt_gpu_private_add(rt_gpu_thread *thread, int64_t first, int64_t n, void *array, int32_t bytes, int32_t apart)
 {
-    rt_gpu_add_rows(thread, thread->privates + first, thread->row, row_count(), n, array, bytes, 1, apart);
+    rt_gpu_add_rows(thread, thread->privates + first, thread->row, row_count(thread->launch), n, array, bytes, 1, apart);
 }

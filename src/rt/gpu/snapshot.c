@@ -207,11 +207,25 @@ typedef struct standing {
 
 enum { ROW = 128 };
 
+/* The cursors of warps first, first + 1, ... go into a row; a segment's warp writes all of them. */
+static void
+write_cursors(const rt_gpu_thread *thread, char **row, uint32_t first, uint32_t n)
+{
+    uint32_t warp = rt_grid_warp();
+    if (rt_gpu_is_cut(thread->launch)) {
+        for (uint32_t i = rt_warp_lane(); i < n; i += RT_WARP)
+            row[i] = thread->launch->kept->worker[first + i].cursor;
+        return;
+    }
+    if (warp >= first && warp < first + n && rt_warp_lane() == 0)
+        row[warp - first] = thread->worker->cursor;
+}
+
 RT_SLOW char *
 rt_gpu_tasks(rt_gpu_worker *worker, char *cursor, int32_t place)
 {
     rt_gpu_thread *thread = rt_gpu_thread_of(worker);
-    uint32_t warps = rt_grid_warps(), warp = rt_grid_warp();
+    uint32_t warps = rt_gpu_task_warps(thread->launch);
     take_turns(thread);
     if (!rt_gpu_kernel_pages(worker, rt_gpu_page_of(cursor), warps / ROW + 2, place))
         return NULL;
@@ -219,8 +233,7 @@ rt_gpu_tasks(rt_gpu_worker *worker, char *cursor, int32_t place)
         n = warps - first < ROW ? warps - first : ROW;
         if (!fits(cursor, 8 * n))
             cursor = entered(cursor, worker);
-        if (warp >= first && warp < first + n && rt_warp_lane() == 0)
-            ((char **)cursor)[warp - first] = thread->worker->cursor;
+        write_cursors(thread, (char **)cursor, first, n);
         cursor += 8 * n;
     }
     if (!fits(cursor, sizeof(standing)))
@@ -234,17 +247,30 @@ rt_gpu_tasks(rt_gpu_worker *worker, char *cursor, int32_t place)
     return cursor + sizeof(standing);
 }
 
-/* this warp's cursor, in the rows below */
+/* a warp's cursor, in the rows below */
 static char *
-stood(char *cursor)
+stood(const rt_gpu_launch *launch, char *cursor, uint32_t warp)
 {
-    uint32_t warps = rt_grid_warps(), warp = rt_grid_warp();
+    uint32_t warps = rt_gpu_task_warps(launch);
     for (uint32_t first = (warps - 1) / ROW * ROW;; first -= ROW) {
         uint32_t n = warps - first < ROW ? warps - first : ROW;
         cursor = above_bottom(cursor) - 8 * n;
         if (warp >= first)
             return ((char **)cursor)[warp - first];
     }
+}
+
+static void
+stand_again(rt_gpu_thread *thread, char *rows)
+{
+    rt_gpu_launch *launch = thread->launch;
+    if (!rt_gpu_is_cut(launch)) {
+        thread->worker->cursor = stood(launch, rows, rt_grid_warp());
+        return;
+    }
+    for (uint32_t warp = rt_warp_lane(); warp < launch->kept->warps; warp += RT_WARP)
+        launch->kept->worker[warp].cursor = stood(launch, rows, warp);
+    rt_warp_sync();
 }
 
 RT_SLOW int32_t
@@ -261,7 +287,7 @@ rt_gpu_over_tasks(rt_gpu_worker *worker, char *cursor, char *mark, char *tasks, 
     left = (int64_t)launch->tape_pages - below;
     if (parts ? used <= 0 || (used + 1) * RT_GPU_PAGE + room <= left * RT_GPU_PAGE / parts : bytes <= room)
         return 0;
-    thread->worker->cursor = stood(tasks - sizeof(standing));
+    stand_again(thread, tasks - sizeof(standing));
     rt_gpu_writes(thread); /* all have read the sums */
     if (rt_gpu_alone(thread)) {
         launch->taped = s->taped;

@@ -58,6 +58,7 @@ static const struct {
     SAME(rt_cpu_scratch) SAME(rt_cpu_assert) SAME(rt_cpu_cancelled) SAME(rt_cpu_subscript) SAME(rt_cpu_print)
     /* code of GPU threads, which rt/simt plays */
     SAME(rt_gpu_enter) SAME(rt_gpu_leave) SAME(rt_gpu_alone) SAME(rt_gpu_reads) SAME(rt_gpu_writes)
+    SAME(rt_gpu_resume) SAME(rt_gpu_pause) SAME(rt_gpu_settle) SAME(rt_gpu_phase)
     SAME(rt_gpu_begin) SAME(rt_gpu_next) SAME(rt_gpu_end) SAME(rt_gpu_partials) SAME(rt_gpu_slots)
     SAME(rt_gpu_private) SAME(rt_gpu_private_add)
     SAME(rt_gpu_fixed_most) SAME(rt_gpu_fixed_pieces) SAME(rt_gpu_fixed_begin) SAME(rt_gpu_fixed_room)

@@ -1,6 +1,7 @@
 /* The memory of a played GPU, its launches and prints. SPDX-License-Identifier: Apache-2.0 */
 #include "rt/simt/simt.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -88,23 +89,104 @@ clear_counters(rt_gpu_launch *launch)
     memset((char *)launch + first, 0, sizeof *launch - first);
 }
 
-const char *
-rt_simt_launch(rt_simt *simt, rt_simt_kernel *kernel, const rt_arg *args, uint32_t program)
+static void
+begin(rt_simt *simt, const rt_arg *args, uint32_t program)
 {
-    rt_fpenv callers = rt_fpenv_enter();
-    simt->kernel = kernel;
     simt->args = args;
     simt->launch.program = program;
     simt->trouble[0] = 0;
     __atomic_store_n(&simt->report.stop, 0, __ATOMIC_RELAXED);
     atomic_store_explicit(&simt->running, true, memory_order_relaxed);
+}
+
+static void
+run_grid(rt_simt *simt, rt_simt_kernel *kernel)
+{
+    rt_fpenv callers = rt_fpenv_enter();
+    simt->kernel = kernel;
     simt_run(simt);
-    atomic_store_explicit(&simt->running, false, memory_order_relaxed);
     rt_fpenv_leave(callers);
+}
+
+static const char *
+end(rt_simt *simt)
+{
+    atomic_store_explicit(&simt->running, false, memory_order_relaxed);
     if (!simt->trouble[0])
         return NULL;
     clear_counters(&simt->launch);
     return simt->trouble;
+}
+
+const char *
+rt_simt_launch(rt_simt *simt, rt_simt_kernel *kernel, const rt_arg *args, uint32_t program)
+{
+    begin(simt, args, program);
+    run_grid(simt, kernel);
+    return end(simt);
+}
+
+/* -- launches in segments ------------------------------------------------------------------------------------------ */
+
+const char *
+rt_simt_begin(rt_simt *simt, const rt_arg *args, uint32_t program, size_t record)
+{
+    uint32_t warps = simt->blocks * simt->block_warps;
+    rt_gpu_launch *launch = &simt->launch;
+    begin(simt, args, program);
+    launch->kept = calloc(1, sizeof *launch->kept + warps * sizeof launch->kept->worker[0]);
+    launch->record = calloc(1, record ? record : 1);
+    if (!launch->kept || !launch->record) {
+        snprintf(simt->trouble, sizeof simt->trouble, "out of memory for the record of a launch");
+        return simt->trouble;
+    }
+    launch->kept->warps = warps;
+    launch->kept->blocks = simt->blocks;
+    return rt_simt_grid(simt, rt_gpu_cut_begin, 0, 1);
+}
+
+const char *
+rt_simt_grid(rt_simt *simt, rt_simt_kernel *kernel, uint32_t step, int32_t one_warp)
+{
+    uint32_t blocks = simt->blocks, block_warps = simt->block_warps;
+    simt->launch.step = step;
+    if (one_warp)
+        simt->blocks = simt->block_warps = 1;
+    run_grid(simt, kernel);
+    simt->blocks = blocks;
+    simt->block_warps = block_warps;
+    return simt->trouble[0] ? simt->trouble : NULL;
+}
+
+const char *
+rt_simt_end(rt_simt *simt)
+{
+    rt_gpu_launch *launch = &simt->launch;
+    if (!simt->trouble[0])
+        rt_simt_grid(simt, rt_gpu_cut_end, 0, 1);
+    free(launch->kept);
+    free(launch->record);
+    launch->kept = NULL;
+    launch->record = NULL;
+    return end(simt);
+}
+
+const char *
+rt_simt_record(const rt_simt *simt)
+{
+    return simt->launch.record;
+}
+
+int32_t
+rt_simt_pieces_are_left(const rt_simt *simt)
+{
+    return simt->launch.now_left != 0;
+}
+
+int32_t
+rt_simt_has_failed(const rt_simt *simt)
+{
+    return simt->launch.fault != 0;
 }
 
 void

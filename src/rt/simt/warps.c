@@ -15,7 +15,7 @@
 static _Thread_local simt_lane *here;
 
 /* one build for all kernels */
-const int32_t rt_gpu_kernel_worker = 1;
+const int32_t rt_gpu_kernel_worker = 1, rt_gpu_may_be_cut = 1;
 
 /* In an order of its own a warp stops at one of so many places where its lanes meet. */
 enum { STOPS = 8 };
