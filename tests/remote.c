@@ -218,10 +218,11 @@ fill(rt_queue *q, void *to, const void *element, uint32_t size, size_t count, st
     return enqueue(q, (item){.kind = FILL, .to = to, .bytes = size, .count = count}, element, size);
 }
 
-/* The blocks of the other device are drained already, and may be read while this is done. */
+/* The blocks of the other device are drained, and may be read while this is done. */
 static rg_status
 copy_across(rt_queue *q, void *to, rt_device *other, const void *from, size_t bytes, str *error)
 {
+    drain(other);
     protect(other, PROT_READ);
     rg_status status = write_bytes(q, to, from, bytes, error);
     protect(other, PROT_NONE);

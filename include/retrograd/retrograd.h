@@ -28,8 +28,8 @@
  *   that were recorded in it, is used by one thread at a time; so is an rg_args. Several threads may use an array at the
  *   same time as long as none of them writes it, maps or unmaps it, adds or replaces a derivative plane, or destroys it.
  *   rg_queue_cancel may be called by any thread.
- * - Order: calls that take a queue take effect in the order of the calls. Queues of one device run concurrently;
- *   rg_queue_wait orders one behind another.
+ * - Order: calls that take a queue take effect in the order of the calls. Queues run concurrently, whether of one
+ *   device or of several; rg_queue_wait orders one behind another.
  * - Processes: after fork, the child can use the devices that run on the host. A GPU that the parent opened gives RG_DEVICE.
  * - Planes: an array has a primal (its values) and optional derivative planes of the same shape: the adjoint, the tangent, and
  *   the adjoint's tangent (types.h).
@@ -132,8 +132,8 @@ RG_API RG_MUST_CHECK rg_status rg_queue_create(rg_device *device, const rg_queue
 RG_API void rg_queue_destroy(rg_queue *queue);
 /* Waits for all work given to the queue, and reports a failure not yet reported. */
 RG_API RG_MUST_CHECK rg_status rg_queue_sync(rg_queue *queue);
-/* Work that is given to `queue` from now on starts after all work given to `other` before, a queue of the same device. The host
- * does not wait. Another thread may use `other` during the call, but must not record a graph in it. */
+/* Work that is given to `queue` from now on starts after all work given to `other` before, a queue of this device or of another one.
+ * The host waits only if the devices are of different kinds ("cuda" and "cpu"). Another thread may use `other` during the call, but must not record a graph in it. */
 RG_API RG_MUST_CHECK rg_status rg_queue_wait(rg_queue *queue, rg_queue *other);
 /* cuda: the queue continues in another stream of the caller's, behind its work in the previous one, which it then no longer
  * uses. NULL: the queue's own stream. Other devices: RG_INVALID. */
@@ -218,7 +218,9 @@ RG_API RG_MUST_CHECK rg_status rg_array_write(rg_queue *queue, rg_array *array, 
 RG_API RG_MUST_CHECK rg_status rg_array_fill(rg_queue *queue, rg_array *array, unsigned plane, double value);
 /* Copies a plane to another one of the same dtype and number of bytes, with all directions; they must not overlap in memory.
  * `queue` is a queue of the device of `to`. On a device with memory of its own the host does not wait if both planes are
- * dense. `from` may belong to another device: the host then waits for all work of that device, and for the copy. */
+ * dense. `from` may belong to another device. Where that is of the same kind (two GPUs) and both planes are dense, the copy starts after
+ * all work given to the queues of that device before, work given to them later starts after the copy, and the host does not wait. Else the host waits
+ * for all work of that device, and for the copy. */
 RG_API RG_MUST_CHECK rg_status rg_array_copy(rg_queue *queue, rg_array *to, unsigned to_plane, rg_array *from,
                                              unsigned from_plane);
 /* Maps a plane into host memory until rg_array_unmap. `write`: the caller may change elements. *data is the address of element

@@ -194,7 +194,7 @@ api_array_elements(const rg_array *array, void *dense, str *text)
     return read_here_or_elsewhere(array->device, &from, dense, text);
 }
 
-/* From another device, whose queues have ended. */
+/* From another device: of one kind they do it in their own order, else by way of the host, when all that the other was given is done. */
 static rg_status
 copy_across(rg_queue *queue, const rg_device *other, const side *to, const side *from, size_t bytes, str *text)
 {
@@ -202,6 +202,8 @@ copy_across(rg_queue *queue, const rg_device *other, const side *to, const side 
     bool dense = rt_layout_is_dense(&to->layout) && rt_layout_is_dense(&from->layout);
     if (here && dense && other->table == queue->device->table)
         return here->copy_across(queue->queue, to->data, other->device, from->data, bytes, text);
+    if (other->table->streams)
+        other->table->streams->settle(other->device);
     void *elements = arena_raw(mem_scratch(), bytes);
     TRY(read_here_or_elsewhere(other, from, elements, text));
     return rt_memory_write(api_place(queue), &to->layout, to->data, elements, text);
@@ -214,8 +216,6 @@ copy_elements(rg_queue *queue, rg_array *to, unsigned to_plane, const rg_array *
     size_t bytes = api_plane_bytes(to, to_plane);
     if (to->device == from->device || !bytes)
         return copy_within(queue, &here, &there, bytes, text);
-    if (from->device->table->streams)
-        from->device->table->streams->settle(from->device->device);
     return copy_across(queue, from->device, &here, &there, bytes, text);
 }
 

@@ -387,9 +387,13 @@ api_wait_for_closed(rg_queue *queue, rg_status status)
 static rg_status
 queue_wait(rg_queue *queue, rg_queue *other)
 {
-    const rt_stream_table *streams = queue->device->table->streams;
-    if (!streams || queue == other)
+    const rt_stream_table *streams = queue->device->table->streams, *others = other->device->table->streams;
+    if (!others || queue == other) /* it has done what it was given */
         return RG_OK;
+    if (streams != others) { /* of another kind: the host waits */
+        others->settle(other->device->device);
+        return RG_OK;
+    }
     str text = {.in = mem_scratch()};
     return api_error_device(queue->device, streams->wait(queue->queue, other->queue, &text), &text,
                             "one queue cannot wait for the other");
@@ -400,8 +404,6 @@ rg_queue_wait(rg_queue *queue, rg_queue *other)
 {
     API_CHECK(queue, API_QUEUE, "queue");
     API_CHECK(other, API_QUEUE, "other");
-    if (queue->device != other->device)
-        return api_error(RG_INVALID, "queues of different devices do not wait for each other: rg_queue_sync waits here");
     TRY(api_refuse_recording(queue, "rg_queue_wait"));
     TRY(api_refuse_recording(other, "rg_queue_wait"));
     API_GUARDED(queue_wait(queue, other));

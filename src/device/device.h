@@ -66,7 +66,7 @@ typedef struct rt_memory_table {
     rg_status (*read)(rt_queue *queue, void *host, const void *from, size_t bytes, str *error); /* waits */
     rg_status (*copy)(rt_queue *queue, void *to, const void *from, size_t bytes, str *error);
     rg_status (*fill)(rt_queue *queue, void *to, const void *element, uint32_t size, size_t count, str *error);
-    /* From another device of the same table, all of whose queues have ended; waits. */
+    /* From another device of the same table: behind all that its queues were given, before what they are given later. */
     rg_status (*copy_across)(rt_queue *queue, void *to, rt_device *other, const void *from, size_t bytes, str *error);
     bool (*reaches)(rt_device *device, const void *memory); /* whether kernels can use memory of the caller's */
     /* Memory of the host's that copies are fastest with; NULL: there is none, or so few bytes do not need it. `write` from

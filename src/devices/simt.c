@@ -61,10 +61,20 @@ leave(rt_device *d, mem_owner *owns)
     pthread_mutex_unlock(&d->lock);
 }
 
+/* There are two, with memory of their own each. */
+static rg_status
+simt_look(uint32_t ordinal, rt_device_facts *facts, str *error)
+{
+    if (ordinal < 2)
+        return rt_host_look(0, facts, error);
+    str_addf(error, "it has numbers 0 and 1, not %u", ordinal);
+    return RG_NOT_FOUND;
+}
+
 static rg_status
 open_table(const rt_device_table *table, uint32_t ordinal, rt_device **device, str *error)
 {
-    TRY(rt_host_look(ordinal, NULL, error));
+    TRY(simt_look(ordinal, NULL, error));
     *device = mem_zalloc(sizeof(**device));
     (*device)->table = table;
     pthread_mutex_init(&(*device)->lock, NULL);
@@ -502,7 +512,7 @@ static const rt_memory_table simt_memory = {
 
 #define TABLE(text, opens, of)                                                                                          \
     {                                                                                                                   \
-        .name = text, .stage = IR_STAGE_SLOTS, .look = rt_host_look, .open = opens, .close = simt_close,                \
+        .name = text, .stage = IR_STAGE_SLOTS, .look = simt_look, .open = opens, .close = simt_close,                \
         .open_queue = simt_open_queue, .close_queue = simt_close_queue, .compile = simt_compile, .make = simt_make,     \
         .describe = simt_describe, .release = simt_release, .launch = simt_launch, .cancel = simt_cancel, .target = of, \
         .memory = &simt_memory, .streams = &simt_streams, .tape_peak = simt_tape_peak,                                  \

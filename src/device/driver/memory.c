@@ -207,18 +207,47 @@ driver_copy(rt_queue *q, void *to, const void *from, size_t bytes, str *error)
     return status;
 }
 
+typedef struct crossing {
+    rt_device *other;
+    uint64_t to, from;
+    size_t bytes;
+} crossing;
+
+static int
+cross(rt_queue *q, void *user)
+{
+    const crossing *c = user;
+    return q->device->driver.maker->copy_across(q->device, c->to, c->other, c->from, c->bytes, q->stream);
+}
+
+/* What is captured cannot wait for what is not: where a queue of the other GPU records launches the host waits instead. */
+static int
+cross_in_order(rt_queue *q, crossing *c)
+{
+    mem_owner locks;
+    pthread_mutex_lock(&c->other->queues_lock);
+    mem_own(&locks, mem_release_mutex, &c->other->queues_lock);
+    bool records = rt_driver_any_records(c->other);
+    int code = records ? 0 : rt_driver_put_between(q, c->other, cross, c);
+    mem_disown(&locks);
+    pthread_mutex_unlock(&c->other->queues_lock);
+    if (!records)
+        return code;
+    rt_driver_streams.settle(c->other);
+    code = cross(q, c);
+    return code ? code : q->device->driver.stream_wait(q->stream);
+}
+
 static rg_status
 driver_copy_across(rt_queue *q, void *to, rt_device *other, const void *from, size_t bytes, str *error)
 {
-    rt_device *d = q->device;
     rt_entry entry;
     rg_status status = rt_driver_enter(&entry, q, error);
     if (!status)
         status = rt_driver_refuse_recording(q, "copied from another device", error);
-    if (!status && bytes) {
-        int code = d->driver.maker->copy_across(d, map_ptr(to), other, map_ptr(from), bytes, q->stream);
-        status = rt_driver_check(d, code ? code : d->driver.stream_wait(q->stream), "copy from another GPU", error);
-    }
+    if (!status && bytes)
+        status = rt_driver_check(q->device, cross_in_order(q, &(crossing){other, map_ptr(to), map_ptr(from), bytes}),
+                                 "copy from another GPU", error);
     rt_driver_leave(&entry);
     return status;
 }

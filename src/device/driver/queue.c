@@ -65,14 +65,28 @@ driver_sync(rt_queue *q, str *error)
     return status;
 }
 
+int
+rt_driver_put_between(rt_queue *q, rt_device *other, int (*act)(rt_queue *q, void *user), void *user)
+{
+    int code = 0;
+    for (size_t i = 0; i < other->queues.n && !code; i++)
+        code = put_behind(other->queues.at[i], q->stream);
+    if (!code)
+        code = act(q, user);
+    for (size_t i = 0; i < other->queues.n && !code; i++)
+        code = put_behind(q, __atomic_load_n(&other->queues.at[i]->stream, __ATOMIC_RELAXED));
+    return code ? code : put_behind(q, other->side); /* in which memory is given back where there is no queue */
+}
+
+/* The other queue may be of another GPU. */
 static rg_status
 driver_wait(rt_queue *q, rt_queue *other, str *error)
 {
     rt_device *d = q->device;
     rt_entry entry;
-    pthread_mutex_lock(&d->queues_lock);
+    pthread_mutex_lock(&other->device->queues_lock);
     mem_owner locks;
-    mem_own(&locks, mem_release_mutex, &d->queues_lock);
+    mem_own(&locks, mem_release_mutex, &other->device->queues_lock);
     rg_status status = rt_driver_enter(&entry, q, error);
     if (!status && other->stream == other->own && rt_driver_records(other)) {
         str_addz(error, "launches are being recorded in the other queue");
@@ -82,7 +96,7 @@ driver_wait(rt_queue *q, rt_queue *other, str *error)
         status = rt_driver_check(d, put_behind(other, q->stream), "let one stream wait for the other", error);
     rt_driver_leave(&entry);
     mem_disown(&locks);
-    pthread_mutex_unlock(&d->queues_lock);
+    pthread_mutex_unlock(&other->device->queues_lock);
     return status;
 }
 
