@@ -32,7 +32,7 @@ default_release(void *user, void *memory, size_t bytes)
 static const rt_device_table *
 find_device_table(rg_str name, rg_status *status)
 {
-    static const rg_str known[] = {RG_STR("cpu"), RG_STR("simt"), RG_STR("segments"), RG_STR("cuda")};
+    static const rg_str known[] = {RG_STR("cpu"), RG_STR("simt"), RG_STR("segments"), RG_STR("cuda"), RG_STR("vulkan")};
     const rt_device_table *table = rt_device_find(name);
     if (table)
         return table;

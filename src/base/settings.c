@@ -81,6 +81,7 @@ settings_read(void)
         .gpu_registers = registers >= 24 && registers <= 255 ? (uint32_t)registers : 0,
         .cuda_driver = text("RG_CUDA_DRIVER"),
         .libdevice = text("RG_LIBDEVICE"),
+        .vulkan_driver = text("RG_VULKAN_DRIVER"),
         .simt_pool = number("RG_SIMT_POOL"),
         .simt_blocks = (uint32_t)number("RG_SIMT_BLOCKS"),
         .simt_warps = (uint32_t)number("RG_SIMT_WARPS"),

@@ -160,6 +160,8 @@ run(int argc, char **argv)
     if (!cli_size(cli_last(&direction_words, "1"), &n) || !n || n > IR_DIRECTIONS)
         cli_usage_error(&cli_ir_command, "directions are a number from 1 to %d", IR_DIRECTIONS);
     cli_machine machine = cli_find_machine(&cli_ir_command, &device, &target);
+    if (is_code(stage) && strcmp(machine.device, "vulkan") == 0)
+        cli_usage_error(&cli_ir_command, "stage %s is LLVM's, which device vulkan does without: its last one is segments", stage);
     cli_ir ir = cli_compile(&source, positional.at[0], positional.at[1]);
     print_stage(&ir, form, stage, (uint32_t)n, &constant, &machine, fast.n > 0, fixed.n > 0, plain.n > 0);
     return CLI_OK;

@@ -25,7 +25,7 @@ static const char help[] =
     "  --out DIR          writes there NAME.npy for each array that the kernel writes, NAME.adj.npy,\n"
     "                     NAME.tan.npy, NAME.adj.tan.npy; FILE.npz: the same as one file; without it a\n"
     "                     summary is printed\n"
-    "  --device NAME      cpu (default), interp, cuda, or simt (the GPU's code on the host)\n"
+    "  --device NAME      cpu (default), interp, cuda, vulkan, or simt (the GPU's code on the host)\n"
     "  --checked          a subscript outside its array's extents is an error: the default on cpu, and\n"
     "                     always so on interp, where now two threads that reach one element, of which\n"
     "                     one writes, not atomically, are one too\n"

@@ -14,6 +14,7 @@ static const rt_device_table *const devices[] = {
     &rt_device_interp,
 #if RG_HAVE_LLVM
     &rt_device_cuda,
+    &rt_device_vulkan,
     &rt_device_simt,
     &rt_device_segments,
 #endif

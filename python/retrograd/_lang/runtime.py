@@ -48,7 +48,7 @@ x64, arm64 = Arch("x64", "cpu"), Arch("arm64", "cpu")
 cuda, amdgpu, vulkan, metal = Arch("cuda", "cuda"), Arch("amdgpu", "amdgpu"), Arch("vulkan", "vulkan"), Arch("metal", "metal")
 simt = Arch("simt", "simt")
 cpu = arm64 if os.uname().machine == "aarch64" else x64
-gpu = [cuda, amdgpu, vulkan, metal]
+gpu = [cuda, amdgpu, metal]
 ARCHS = {a.name: a for a in (x64, arm64, cuda, amdgpu, vulkan, metal, simt)}
 
 

@@ -1,0 +1,474 @@
+/* Memory of a device: buffers with addresses, and what is copied between them and the host. SPDX-License-Identifier: Apache-2.0
+ *
+ * Each piece that is allocated is a buffer with memory of its own. Commands name buffers, everyone else addresses: pieces are
+ * kept by address. What the host writes goes through two stages, of which one is filled while the other is read; what it reads comes
+ * through a third. */
+#include "device/vulkan/vulkan.h"
+
+enum {
+    STAGE = 1 << 22,
+    APART = 64,          /* between pieces, so that none begins where another ends */
+    REGIONS = 64,        /* of one command */
+    ALIGN = 16
+};
+
+/* -- buffers ------------------------------------------------------------------------------------------------------- */
+
+/* Wanted properties, best first, up to a 0. */
+static const uint32_t wanted[][4] = {
+    [VK_USE_DEVICE] = {VK_MEMORY_LOCAL},
+    [VK_USE_SHARED] = {VK_MEMORY_LOCAL | VK_MEMORY_VISIBLE | VK_MEMORY_COHERENT, VK_MEMORY_VISIBLE | VK_MEMORY_COHERENT},
+    [VK_USE_WRITE] = {VK_MEMORY_VISIBLE | VK_MEMORY_COHERENT},
+    [VK_USE_READ] = {VK_MEMORY_VISIBLE | VK_MEMORY_COHERENT | VK_MEMORY_CACHED, VK_MEMORY_VISIBLE | VK_MEMORY_COHERENT},
+};
+
+/* The next type from `from` on that the buffer can have, with all of these properties; the number of types: there is none. */
+static uint32_t
+next_type(const vk_memory_properties *memory, uint32_t bits, uint32_t properties, uint32_t from)
+{
+    while (from < memory->ntypes && (!(bits >> from & 1) || (memory->types[from].flags & properties) != properties))
+        from++;
+    return from;
+}
+
+static int32_t
+bind_memory(rt_device *d, vk_use use, vk_buffer *b)
+{
+    vk_requirements need;
+    vk_allocate_flags flags = {.head = {VK_S_ALLOCATE_FLAGS}, .flags = VK_ALLOCATE_ADDRESS};
+    int32_t code = VK_NO_DEVICE_MEMORY;
+    d->api.requirements(d->logical, b->buffer, &need);
+    for (size_t k = 0; k < countof(wanted[use]) && wanted[use][k] && code < 0; k++)
+        for (uint32_t type = 0; code < 0 && (type = next_type(&d->facts.memory, need.types, wanted[use][k], type)) < d->facts.memory.ntypes; type++) {
+            vk_allocate_desc desc = {.head = {VK_S_ALLOCATE, &flags}, .bytes = need.bytes, .type = type};
+            code = d->api.allocate(d->logical, &desc, NULL, &b->memory);
+        }
+    return code;
+}
+
+static int32_t
+make_buffer(rt_device *d, uint64_t bytes, vk_use use, vk_buffer *b)
+{
+    vk_buffer_desc desc = {.head = {VK_S_BUFFER}, .bytes = bytes,
+                           .usage = VK_BUFFER_SOURCE | VK_BUFFER_TARGET | VK_BUFFER_STORAGE | VK_BUFFER_INDIRECT | VK_BUFFER_ADDRESS};
+    void *data = NULL;
+    *b = (vk_buffer){.bytes = bytes};
+    int32_t code = d->api.create_buffer(d->logical, &desc, NULL, &b->buffer);
+    if (code >= 0)
+        code = bind_memory(d, use, b);
+    if (code >= 0)
+        code = d->api.bind_buffer(d->logical, b->buffer, b->memory, 0);
+    if (code >= 0 && use != VK_USE_DEVICE)
+        code = d->api.map(d->logical, b->memory, 0, UINT64_MAX, 0, &data);
+    b->data = data;
+    if (code >= 0)
+        b->address = d->api.address(d->logical, &(vk_address_desc){.head = {VK_S_BUFFER_ADDRESS}, .buffer = b->buffer});
+    if (code < 0)
+        vk_buffer_free(d, b);
+    return code;
+}
+
+/* All that queues were given has ended. */
+static void
+idle(rt_device *d)
+{
+    pthread_mutex_lock(&d->lock);
+    d->api.wait_idle(d->logical);
+    pthread_mutex_unlock(&d->lock);
+}
+
+rg_status
+vk_buffer_make(rt_device *d, uint64_t bytes, vk_use use, vk_buffer *b, str *error)
+{
+    *b = (vk_buffer){0};
+    if (d->facts.allocation && bytes > d->facts.allocation) {
+        str_addf(error, "%llu bytes are more than %s takes in one piece: %llu", (unsigned long long)bytes, d->facts.model,
+                 (unsigned long long)d->facts.allocation);
+        return RG_OUT_OF_MEMORY;
+    }
+    int32_t code = make_buffer(d, bytes, use, b);
+    if (code == VK_NO_DEVICE_MEMORY || code == VK_NO_HOST_MEMORY) { /* what is no longer used may do */
+        idle(d);
+        vk_sweep(d);
+        code = make_buffer(d, bytes, use, b);
+    }
+    if (code != VK_NO_DEVICE_MEMORY && code != VK_NO_HOST_MEMORY)
+        return vk_check(d, code, "allocate memory", error);
+    str_addf(error, "out of memory: %llu bytes more are needed", (unsigned long long)bytes);
+    return RG_OUT_OF_MEMORY;
+}
+
+void
+vk_buffer_free(rt_device *d, vk_buffer *b)
+{
+    if (b->buffer)
+        d->api.destroy_buffer(d->logical, b->buffer, NULL);
+    if (b->memory)
+        d->api.free(d->logical, b->memory, NULL);
+    *b = (vk_buffer){0};
+}
+
+/* -- pieces -------------------------------------------------------------------------------------------------------- */
+
+/* the number of the piece that begins at or below this address; -1: there is none */
+static ptrdiff_t
+piece_at(const rt_device *d, uint64_t address)
+{
+    size_t lo = 0, hi = d->pieces.n;
+    while (lo < hi) {
+        size_t middle = (lo + hi) / 2;
+        if (d->pieces.at[middle].address <= address)
+            lo = middle + 1;
+        else
+            hi = middle;
+    }
+    return (ptrdiff_t)lo - 1;
+}
+
+/* The piece that these bytes lie in. */
+static bool
+find_piece(rt_device *d, const void *memory, size_t bytes, vk_buffer *piece)
+{
+    pthread_mutex_lock(&d->lock);
+    ptrdiff_t i = piece_at(d, map_ptr(memory));
+    bool found = i >= 0 && map_ptr(memory) - d->pieces.at[i].address + bytes <= d->pieces.at[i].bytes;
+    if (found)
+        *piece = d->pieces.at[i];
+    pthread_mutex_unlock(&d->lock);
+    return found;
+}
+
+static bool
+reaches(rt_device *d, const void *memory)
+{
+    vk_buffer piece;
+    return find_piece(d, memory, 0, &piece);
+}
+
+/* Room in the lists, for the piece and for when it goes. */
+static void
+reserve_piece(rt_device *d)
+{
+    mem_owner locks;
+    pthread_mutex_lock(&d->lock);
+    mem_own(&locks, mem_release_mutex, &d->lock);
+    vec_reserve(&d->garbage, d->garbage.n + d->pieces.n + 2);
+    vec_reserve(&d->pieces, d->pieces.n + 1);
+    mem_disown(&locks);
+    pthread_mutex_unlock(&d->lock);
+}
+
+/* There may be no room left where another thread was faster: false. */
+static bool
+add_piece(rt_device *d, const vk_buffer *piece)
+{
+    pthread_mutex_lock(&d->lock);
+    bool room = d->pieces.n < d->pieces.cap && d->garbage.n + d->pieces.n < d->garbage.cap;
+    if (room) {
+        size_t at = (size_t)(piece_at(d, piece->address) + 1);
+        memmove(d->pieces.at + at + 1, d->pieces.at + at, (d->pieces.n - at) * sizeof(*piece));
+        d->pieces.at[at] = *piece;
+        d->pieces.n++;
+    }
+    pthread_mutex_unlock(&d->lock);
+    return room;
+}
+
+static rg_status
+allocate_here(rt_queue *q, size_t bytes, void **memory, str *error)
+{
+    rt_device *d = q->device;
+    vk_buffer piece;
+    bytes = (bytes + APART + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+    vk_sweep(d);
+    reserve_piece(d);
+    TRY(vk_buffer_make(d, bytes, VK_USE_DEVICE, &piece, error));
+    rg_status status = vk_fill_zero(q, &piece, 0, bytes, error);
+    while (!status && !add_piece(d, &piece))
+        reserve_piece(d);
+    if (status) {
+        idle(d);
+        vk_buffer_free(d, &piece);
+    } else {
+        *memory = (void *)(uintptr_t)piece.address;
+    }
+    return status;
+}
+
+static rg_status
+memory_allocate(rt_queue *q, size_t bytes, void **memory, str *error)
+{
+    vk_entry entry;
+    rg_status status = vk_enter(&entry, q, error);
+    if (!status)
+        status = allocate_here(q, bytes, memory, error);
+    vk_leave(&entry);
+    return status;
+}
+
+/* It goes when all that was submitted by now has ended. */
+static void
+release(rt_device *d, void *memory, size_t bytes)
+{
+    (void)bytes;
+    if (!memory || vk_is_fork(d))
+        return;
+    pthread_mutex_lock(&d->lock);
+    ptrdiff_t i = piece_at(d, map_ptr(memory));
+    assert(i >= 0 && d->pieces.at[i].address == map_ptr(memory) && "memory of the device's");
+    d->garbage.at[d->garbage.n++] = (vk_garbage){d->pieces.at[i], d->submissions};
+    memmove(d->pieces.at + i, d->pieces.at + i + 1, (d->pieces.n - (size_t)i - 1) * sizeof(vk_buffer));
+    d->pieces.n--;
+    pthread_mutex_unlock(&d->lock);
+}
+
+/* The first submission of the queue's that may not have ended; UINT64_MAX: none. The caller holds the lock. */
+static uint64_t
+oldest(rt_queue *q)
+{
+    uint64_t value = 0, stamp = UINT64_MAX;
+    if (q->device->api.semaphore_value(q->device->logical, q->semaphore, &value) < 0)
+        return q->device->lost ? UINT64_MAX : 0;
+    for (unsigned i = 0; i < VK_COMMANDS; i++)
+        if (q->batches[i].value > value && q->batches[i].stamp < stamp)
+            stamp = q->batches[i].stamp;
+    return stamp;
+}
+
+void
+vk_sweep(rt_device *d)
+{
+    uint64_t first = UINT64_MAX;
+    pthread_mutex_lock(&d->lock);
+    for (size_t i = 0; i < d->queues.n && d->garbage.n; i++) {
+        uint64_t stamp = oldest(d->queues.at[i]);
+        first = stamp < first ? stamp : first;
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < d->garbage.n; i++)
+        if (d->garbage.at[i].stamp < first)
+            vk_buffer_free(d, &d->garbage.at[i].buffer);
+        else
+            d->garbage.at[kept++] = d->garbage.at[i];
+    d->garbage.n = kept;
+    pthread_mutex_unlock(&d->lock);
+}
+
+/* -- copies -------------------------------------------------------------------------------------------------------- */
+
+static rg_status
+need_piece(rt_queue *q, const void *memory, size_t bytes, vk_buffer *piece, uint64_t *at, str *error)
+{
+    if (!find_piece(q->device, memory, bytes, piece)) {
+        str_addf(error, "%zu bytes at %p are not in the memory of the device", bytes, memory);
+        return RG_DEVICE;
+    }
+    *at = map_ptr(memory) - piece->address;
+    return RG_OK;
+}
+
+rg_status
+vk_fill_zero(rt_queue *q, const vk_buffer *buffer, uint64_t from, uint64_t bytes, str *error)
+{
+    vk_commands commands;
+    TRY(vk_begin(q, &commands, error));
+    q->device->api.fill(commands, buffer->buffer, from, bytes, 0);
+    return vk_submit(q, error);
+}
+
+/* The stage that is filled, with room for some bytes; *bytes: how many. */
+static rg_status
+open_stage(rt_queue *q, size_t *bytes, vk_buffer **stage, str *error)
+{
+    if (q->stage_used + *bytes > STAGE && q->stage_used > STAGE / 2) {
+        q->staged[q->stage_now] = q->value;
+        q->stage_now = (q->stage_now + 1) % VK_STAGES;
+        q->stage_used = 0;
+        TRY(vk_wait_for(q, q->staged[q->stage_now], error));
+    }
+    *stage = &q->stage[q->stage_now];
+    if (!(*stage)->buffer)
+        TRY(vk_buffer_make(q->device, STAGE, VK_USE_WRITE, *stage, error));
+    if (*bytes > STAGE - q->stage_used)
+        *bytes = STAGE - q->stage_used;
+    return RG_OK;
+}
+
+static rg_status
+write_here(rt_queue *q, void *to, const char *host, size_t bytes, str *error)
+{
+    vk_buffer piece, *stage;
+    vk_commands commands;
+    uint64_t at;
+    TRY(need_piece(q, to, bytes, &piece, &at, error));
+    while (bytes) {
+        size_t n = bytes;
+        TRY(open_stage(q, &n, &stage, error));
+        memcpy(stage->data + q->stage_used, host, n);
+        TRY(vk_begin(q, &commands, error));
+        q->device->api.copy(commands, stage->buffer, piece.buffer, 1, &(vk_copy){q->stage_used, at, n});
+        TRY(vk_submit(q, error));
+        q->stage_used = (q->stage_used + n + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+        host += n;
+        at += n;
+        bytes -= n;
+    }
+    return RG_OK;
+}
+
+static rg_status
+write(rt_queue *q, void *to, const void *host, size_t bytes, str *error)
+{
+    vk_entry entry;
+    rg_status status = vk_enter(&entry, q, error);
+    if (!status && bytes)
+        status = write_here(q, to, host, bytes, error);
+    vk_leave(&entry);
+    return status;
+}
+
+static rg_status
+read_here(rt_queue *q, char *host, const void *from, size_t bytes, str *error)
+{
+    vk_buffer piece;
+    vk_commands commands;
+    uint64_t at;
+    TRY(need_piece(q, from, bytes, &piece, &at, error));
+    if (!q->back.buffer)
+        TRY(vk_buffer_make(q->device, STAGE, VK_USE_READ, &q->back, error));
+    while (bytes) {
+        size_t n = bytes < STAGE ? bytes : STAGE;
+        TRY(vk_begin(q, &commands, error));
+        q->device->api.copy(commands, piece.buffer, q->back.buffer, 1, &(vk_copy){at, 0, n});
+        TRY(vk_submit(q, error));
+        TRY(vk_wait_for(q, q->value, error));
+        memcpy(host, q->back.data, n);
+        host += n;
+        at += n;
+        bytes -= n;
+    }
+    return RG_OK;
+}
+
+static rg_status
+read(rt_queue *q, void *host, const void *from, size_t bytes, str *error)
+{
+    vk_entry entry;
+    rg_status status = vk_enter(&entry, q, error);
+    if (!status && bytes)
+        status = read_here(q, host, from, bytes, error);
+    if (!status)
+        status = vk_wait(q, error);
+    vk_leave(&entry);
+    return status;
+}
+
+static rg_status
+copy_here(rt_queue *q, void *to, const void *from, size_t bytes, str *error)
+{
+    vk_buffer target, source;
+    uint64_t there, here;
+    vk_commands commands;
+    TRY(need_piece(q, to, bytes, &target, &there, error));
+    TRY(need_piece(q, from, bytes, &source, &here, error));
+    TRY(vk_begin(q, &commands, error));
+    q->device->api.copy(commands, source.buffer, target.buffer, 1, &(vk_copy){here, there, bytes});
+    return vk_submit(q, error);
+}
+
+static rg_status
+copy(rt_queue *q, void *to, const void *from, size_t bytes, str *error)
+{
+    vk_entry entry;
+    rg_status status = vk_enter(&entry, q, error);
+    if (!status && bytes && to != from)
+        status = copy_here(q, to, from, bytes, error);
+    vk_leave(&entry);
+    return status;
+}
+
+/* By way of the host. */
+static rg_status
+copy_by_host(rt_queue *q, void *to, rt_device *other, const void *from, size_t bytes, str *error)
+{
+    char *host = arena_raw(mem_scratch(), bytes + 1);
+    TRY(read(other->own, host, from, bytes, error));
+    return write(q, to, host, bytes, error);
+}
+
+/* Whether the element is the same word again and again, which a command of its own fills with. */
+static bool
+is_word(const void *element, uint32_t size, uint32_t *word)
+{
+    char bytes[8];
+    if (size > sizeof(bytes) || sizeof(bytes) % size)
+        return false;
+    for (size_t i = 0; i < sizeof(bytes); i += size)
+        memcpy(bytes + i, element, size);
+    memcpy(word, bytes, sizeof(*word));
+    return memcmp(bytes, bytes + 4, 4) == 0;
+}
+
+/* Else a tile is copied as often as it takes. */
+static rg_status
+fill_tiles(rt_queue *q, const vk_buffer *piece, uint64_t at, const void *element, uint32_t size, uint64_t bytes, str *error)
+{
+    vk_buffer *stage;
+    vk_commands commands;
+    size_t tile = bytes < STAGE / 64 ? (size_t)bytes : STAGE / 64 / size * size, room = tile;
+    TRY(open_stage(q, &room, &stage, error));
+    tile = room / size * size;
+    for (size_t i = 0; i < tile; i += size)
+        memcpy(stage->data + q->stage_used + i, element, size);
+    TRY(vk_begin(q, &commands, error));
+    while (bytes) {
+        vk_copy regions[REGIONS];
+        uint32_t n = 0;
+        for (; bytes && n < REGIONS; n++) {
+            uint64_t part = bytes < tile ? bytes : tile;
+            regions[n] = (vk_copy){q->stage_used, at, part};
+            at += part;
+            bytes -= part;
+        }
+        q->device->api.copy(commands, stage->buffer, piece->buffer, n, regions);
+    }
+    q->stage_used = (q->stage_used + tile + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+    return vk_submit(q, error);
+}
+
+static rg_status
+fill_here(rt_queue *q, void *to, const void *element, uint32_t size, uint64_t bytes, str *error)
+{
+    vk_buffer piece;
+    vk_commands commands;
+    uint64_t at;
+    uint32_t word;
+    TRY(need_piece(q, to, bytes, &piece, &at, error));
+    if (at % 4 || bytes % 4 || !is_word(element, size, &word))
+        return fill_tiles(q, &piece, at, element, size, bytes, error);
+    TRY(vk_begin(q, &commands, error));
+    q->device->api.fill(commands, piece.buffer, at, bytes, word);
+    return vk_submit(q, error);
+}
+
+static rg_status
+fill(rt_queue *q, void *to, const void *element, uint32_t size, size_t count, str *error)
+{
+    vk_entry entry;
+    rg_status status = vk_enter(&entry, q, error);
+    if (!status && count)
+        status = fill_here(q, to, element, size, (uint64_t)size * count, error);
+    vk_leave(&entry);
+    return status;
+}
+
+const rt_memory_table vk_memory = {
+    .allocate = memory_allocate,
+    .release = release,
+    .write = write,
+    .read = read,
+    .copy = copy,
+    .fill = fill,
+    .copy_across = copy_by_host,
+    .reaches = reaches,
+};

@@ -1,0 +1,167 @@
+/* What launches leave for the host: faults, prints. SPDX-License-Identifier: Apache-2.0 */
+#include "device/vulkan/vulkan.h"
+
+#include <setjmp.h>
+
+#include "device/explain.h"
+
+enum { PRINT_CELLS = 1 << 16 };
+
+rg_status
+vk_prints_open(rt_queue *q, str *error)
+{
+    if (q->prints.buffer)
+        return RG_OK;
+    TRY(vk_buffer_make(q->device, sizeof(rt_gpu_prints) + PRINT_CELLS * sizeof(uint64_t), VK_USE_READ, &q->prints, error));
+    memset(q->prints.data, 0, q->prints.bytes);
+    ((rt_gpu_prints *)q->prints.data)->room = PRINT_CELLS;
+    return RG_OK;
+}
+
+/* NULL: none of that number, or not any more */
+static const rt_program *
+program_of(rt_device *d, uint32_t number)
+{
+    pthread_mutex_lock(&d->lock);
+    const rt_program *p = number < d->programs.n ? d->programs.at[number] : NULL;
+    pthread_mutex_unlock(&d->lock);
+    return p;
+}
+
+static const ll_place *
+find_place(const rt_program *p, uint32_t place)
+{
+    return p && place < p->code.info.places.n ? &p->code.info.places.at[place] : NULL;
+}
+
+/* When nothing runs that prints. */
+static void
+show_prints(rt_queue *q)
+{
+    rt_gpu_prints *prints = (rt_gpu_prints *)q->prints.data;
+    uint64_t used = !prints ? 0 : prints->used < prints->room ? prints->used : prints->room;
+    for (uint64_t at = 0; at < used && prints->cells[at];) {
+        uint64_t head = prints->cells[at++];
+        uint32_t n = head >> 32 & 0xffff;
+        const ll_place *place = find_place(program_of(q->device, (uint32_t)(head >> 48)), (uint32_t)head - 1);
+        if (n > used - at)
+            break;
+        if (place && place->text)
+            rt_print(&q->sink, place->text, prints->cells + at, (const uint8_t *)place->dtypes, n);
+        at += n;
+    }
+    if (prints)
+        rt_explain_lost(&q->sink, prints->lost);
+    if (used) {
+        memset(prints->cells, 0, used * sizeof(prints->cells[0]));
+        prints->used = prints->lost = 0;
+    }
+}
+
+static void
+explain(rt_queue *q, const rt_vulkan_launch *launch)
+{
+    const rt_program *p = program_of(q->device, launch->program);
+    const rt_gpu_report report = {.fault = launch->fault, .place = launch->place, .program = launch->program, .needed = launch->needed,
+                                  .budget = launch->limit};
+    q->failure.len = 0;
+    q->failed = rt_explain_gpu(&report, find_place(p, launch->place), p ? p->label : "a kernel that is no more", p ? p->file : NULL,
+                               &q->failure);
+}
+
+void
+vk_collect(rt_queue *q, uint64_t ended)
+{
+    bool left = false;
+    for (unsigned i = 0; i < VK_SLOTS; i++) {
+        unsigned s = (q->next_slot + i) % VK_SLOTS;
+        const rt_vulkan_launch *launch = &((const vk_slot *)q->slots.data)[s].launch;
+        left |= q->slot_values[s] > ended;
+        if (!q->slot_values[s] || q->slot_values[s] > ended)
+            continue;
+        if (launch->fault && !q->failed)
+            explain(q, launch);
+        uint64_t bytes = (uint64_t)(launch->top < launch->tape_pages ? launch->top : launch->tape_pages) + launch->most;
+        if (bytes * RT_GPU_PAGE > q->peak)
+            __atomic_store_n(&q->peak, bytes * RT_GPU_PAGE, __ATOMIC_RELAXED);
+        q->slot_values[s] = 0;
+    }
+    if (left)
+        return;
+    show_prints(q);
+    atomic_store_explicit(&q->running, false, memory_order_relaxed);
+    atomic_store_explicit(&q->stopped, false, memory_order_relaxed);
+}
+
+rg_status
+vk_tell(rt_queue *q, str *error)
+{
+    rg_status status = q->failed;
+    if (!status)
+        return RG_OK;
+    str_add(error, str_view(&q->failure));
+    str_free(&q->failure);
+    q->failure = (str){0};
+    q->failed = RG_OK;
+    return status;
+}
+
+rg_status
+vk_wait(rt_queue *q, str *error)
+{
+    rg_status status = vk_wait_for(q, q->value, error);
+    if (!status)
+        vk_collect(q, q->value);
+    return status ? status : vk_tell(q, error);
+}
+
+static void
+settle(rt_queue *q)
+{
+    if (!vk_wait_for(q, q->value, NULL))
+        vk_collect(q, q->value);
+}
+
+static void
+leave_without(void *jump, size_t bytes)
+{
+    (void)bytes;
+    longjmp(*(jmp_buf *)jump, 1);
+}
+
+/* Objects are destroyed outside of any guard: where there is no memory for what the queue has to say, that is what it says. */
+void
+vk_settle(rt_queue *q)
+{
+    jmp_buf jump;
+    if (mem_is_guarded()) {
+        settle(q);
+        return;
+    }
+    mem_set_handler(leave_without, &jump);
+    if (setjmp(jump)) {
+        q->failed = RG_OUT_OF_MEMORY;
+        memset(q->slot_values, 0, sizeof(q->slot_values));
+    } else {
+        settle(q);
+    }
+    mem_set_handler(NULL, NULL);
+}
+
+/* Kernels read the word where it lies; the host does, between what it submits. */
+void
+vk_cancel(rt_queue *q)
+{
+    vk_slot *slots = (vk_slot *)q->slots.data;
+    if (!atomic_load(&q->running))
+        return;
+    atomic_store(&q->stopped, true);
+    for (unsigned i = 0; i < VK_SLOTS; i++)
+        __atomic_store_n(&slots[i].launch.stop, 1, __ATOMIC_RELAXED);
+}
+
+uint64_t
+vk_tape_peak(rt_queue *q)
+{
+    return __atomic_load_n(&q->peak, __ATOMIC_RELAXED);
+}
