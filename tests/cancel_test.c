@@ -86,7 +86,7 @@ open_run(run *r, const char *device, uint32_t threads)
 {
     str error = {0};
     *r = (run){.table = rt_device_find(rg_str_of(device))};
-    rt_queue_desc desc = {.num_threads = threads, .tape_budget = strcmp(device, "cuda") == 0 ? 1 << 26 : 1 << 22};
+    rt_queue_desc desc = {.num_threads = threads, .tape_budget = r->table && r->table->look != rt_host_look ? 1 << 26 : 1 << 22};
     if (!r->table || r->table->open(0, &r->device, &error) || r->table->open_queue(r->device, &desc, &r->queue, &error)) {
         printf("%s: %s\n", device, error.ptr ? error.ptr : "there is no such device");
         exit(1);

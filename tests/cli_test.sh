@@ -1046,13 +1046,19 @@ expect 2 build k.c relax --device simt
 says 'nothing to build for --device simt'
 expect 2 build k.c relax --device cpu --target sm_90
 says '--target sm_90 is for --device cuda'
+expect 2 ir k.c relax --device cuda --target gfx942
+says '--target gfx942 is for --device amd'
+expect 2 ir k.c relax --device amd --target x86-64
+says '--target of --device amd is an AMD GPU'
+expect 2 build k.c relax --target gfx942
+says 'nothing to build for --device amd'
 expect 1 ir k.c relax --device abacus
 says 'there is no device "abacus" (there is cpu'
 expect 0 ir k.c relax --form forward_vjp --stage tape --device simt
 cp out simt_form
 expect 0 ir k.c relax --form forward_vjp --stage tape --device cuda
 cmp -s out simt_form && pass || fail "cuda and simt have one form"
-for device in cpu interp simt cuda; do
+for device in cpu interp simt cuda amd; do
     expect 0 explain k.c relax --device $device
 done
 

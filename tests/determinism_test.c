@@ -1,7 +1,7 @@
 /* Gradients and sums with the same bits in every run: for any number of the CPU's threads, and on a GPU whenever its warps
  * run and however many there are. SPDX-License-Identifier: Apache-2.0
  *
- * Device simt (RG_TEST_DEVICE) plays GPUs of several sizes whose warps and lanes run in another order each time. On cuda runs
+ * Device simt (RG_TEST_DEVICE) plays GPUs of several sizes whose warps and lanes run in another order each time. On cuda and amd runs
  * are repeated. Without the option some kernels have to differ from run to run: else this would show nothing. */
 #include "ways.h"
 
@@ -193,7 +193,8 @@ typedef struct machine {
     uint32_t repeats; /* of each way of ways.h */
 } machine;
 
-static const machine machines[] = {{"cpu", MOST_N, MOST_M, 2}, {"simt", 18000, 17000, 1}, {"cuda", MOST_N, MOST_M, 25}};
+static const machine machines[] = {{"cpu", MOST_N, MOST_M, 2}, {"simt", 18000, 17000, 1}, {"cuda", MOST_N, MOST_M, 25},
+                                   {"amd", MOST_N, MOST_M, 25}};
 static double *host[ARRAYS];
 static int32_t *numbers;
 

@@ -42,6 +42,33 @@ open_device(const devices_desc *desc, rg_device **device)
     return rg_device_open(&which, device);
 }
 
+bool
+devices_has_warps(const char *name)
+{
+    const rt_device_table *table = rt_device_find(rg_str_of(name));
+    return table && table->target && table->target->warp;
+}
+
+static bool
+is_gpu(rg_str name)
+{
+    const rt_device_table *table = rt_device_find(name);
+    return table && table->look != rt_host_look;
+}
+
+bool
+devices_is_gpu(const char *name)
+{
+    return is_gpu(rg_str_of(name));
+}
+
+bool
+devices_compiles(const char *name)
+{
+    const rt_device_table *table = rt_device_find(rg_str_of(name));
+    return table && table->make;
+}
+
 static rg_status
 open_queues(const devices_desc *desc, rg_queue **queues, int count)
 {
@@ -52,7 +79,7 @@ open_queues(const devices_desc *desc, rg_queue **queues, int count)
         return status;
     rg_queue_desc given = RG_DESC(rg_queue_desc, .tape_budget = desc->tape_budget, .num_threads = desc->num_threads,
                                   .stream = desc->stream);
-    if (!given.tape_budget && str_eq(desc->device, RG_STR("cuda")))
+    if (!given.tape_budget && is_gpu(desc->device))
         given.tape_budget = SHARED_BUDGET; /* many programs use one GPU at a time */
     for (int k = 0; k < count && !status; k++)
         status = rg_queue_create(device, &given, &queues[k]);

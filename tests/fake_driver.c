@@ -1,7 +1,7 @@
 /* A driver without a GPU. SPDX-License-Identifier: Apache-2.0
  *
- * One library stands in for libcuda.so.1; the test finds `fake` in it. All calls of driver.def are here, under the names of the
- * driver's maker. */
+ * One library stands in for libcuda.so.1, or with FAKE_HIP for libamdhip64.so.7; the test finds `fake` in it. All calls of
+ * driver.def are here, under the names of the driver's maker. FAKE_LACKS: but one; FAKE_OLD: but those that only newer ones have. */
 #include "fake_driver.h"
 
 #include "device/driver/driver.h"
@@ -11,7 +11,11 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
+#if defined(FAKE_HIP)
+#define SYMBOL(cuda, hip) hip
+#else
 #define SYMBOL(cuda, hip) cuda
+#endif
 #define NONE "none"
 
 /* What is defined here has the table's parameters, and the driver's own name. */
@@ -30,7 +34,25 @@ enum {
     JIT_LOG = 5,
 };
 
-EXPORT fake_driver fake = {.version = 12040, .devices = 1, .major = 9, .ranges = 1, .pools = 1, .free = 64 << 20, .step = 1 << 21};
+static const struct { const char *call, *symbol; } symbols[] = {
+#define RT_DRIVER_CALL(name, cuda, hip, needed, parameters) {#name, SYMBOL(cuda, hip)},
+#include "device/driver/driver.def"
+#undef RT_DRIVER_CALL
+};
+
+static const char *
+symbol(const char *call)
+{
+    for (size_t i = 0; i < countof(symbols); i++)
+        if (strcmp(symbols[i].call, call) == 0)
+            return strcmp(symbols[i].symbol, NONE) ? symbols[i].symbol : NULL;
+    abort();
+}
+
+static void enter(void), leave(void);
+EXPORT fake_driver fake = {.symbol = symbol, .enter = enter, .leave = leave, .kind = SYMBOL("cuda", "amd"), .device = SYMBOL("cuda", "amd:1"),
+                           .path = SYMBOL("RG_CUDA_DRIVER", "RG_AMD_DRIVER"), .used = SYMBOL(0, 1), .version = SYMBOL(12040, 60342133), .devices = SYMBOL(1, 2), .major = 9,
+                           .code = "gfx942:sramecc+:xnack-", .ranges = 1, .pools = 1, .free = 64 << 20, .step = 1 << 21};
 
 #define ADD(what, n) __atomic_fetch_add(&fake.what, (n), __ATOMIC_RELAXED)
 
@@ -111,7 +133,8 @@ kind_of(const void *memory)
 
 static char object; /* what handles point to */
 
-enum { INVALID_HANDLE = 400 };
+/* of a stream: HIP calls it a context that was destroyed */
+enum { INVALID_HANDLE = SYMBOL(400, 709) };
 
 static int
 make(void **handle)
@@ -133,9 +156,17 @@ CALL(init, (unsigned flags)) { STEP(init); return 0; }
 CALL(version, (int *version)) { STEP(version); *version = fake.version; return 0; }
 CALL(error_name, (int code, const char **name))
 {
-    *name = code == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS" : code == 2 ? "CUDA_ERROR_OUT_OF_MEMORY" : "CUDA_ERROR_OTHER";
+    *name = code == 700 ? SYMBOL("CUDA_ERROR_ILLEGAL_ADDRESS", "hipErrorIllegalAddress")
+            : code == 2 ? SYMBOL("CUDA_ERROR_OUT_OF_MEMORY", "hipErrorOutOfMemory")
+                        : SYMBOL("CUDA_ERROR_OTHER", "hipErrorOther");
     return 0;
 }
+#if defined(FAKE_HIP)
+CALL(last_error, (void))
+{
+    return __atomic_exchange_n(&fake.last_error, 0, __ATOMIC_RELAXED);
+}
+#endif
 CALL(error_text, (int code, const char **text)) { *text = "as the test wants it"; return 0; }
 
 CALL(device_count, (int *count)) { STEP(device_count); *count = fake.devices; return fake.devices ? 0 : 100; }
@@ -155,6 +186,44 @@ CALL(device_attribute, (int *value, int attribute, int device))
     return 0;
 }
 
+#if defined(FAKE_HIP)
+CALL(device_properties, (void *properties, int device))
+{
+    STEP(device_properties);
+    memset(properties, 0x55, 1472);
+    strcpy((char *)properties + 1160, fake.code);
+    return 0;
+}
+static _Thread_local int current;
+CALL(device_current, (int *device)) { *device = current; return 0; }
+CALL(device_set, (int device))
+{
+    if (device < 0 || device >= fake.devices)
+        return 101;
+    ADD(contexts, (device != 0) - (current != 0));
+    current = device;
+    return 0;
+}
+
+static void
+enter(void)
+{
+    fake_device_set(fake.used);
+}
+
+static void
+leave(void)
+{
+    fake_device_set(0);
+}
+
+/* what needs a device that is the thread's */
+static bool
+is_inside(void)
+{
+    return current == fake.used;
+}
+#else
 static void *primary = &object;
 static _Thread_local void *stack[16];
 static _Thread_local unsigned depth;
@@ -168,13 +237,33 @@ CALL(context_current, (void **context))
 CALL(context_push, (void *context)) { ADD(contexts, 1); stack[depth++] = context; return 0; }
 CALL(context_pop, (void **context)) { ADD(contexts, -1); *context = stack[--depth]; return 0; }
 
+static void
+enter(void)
+{
+    fake_context_push(primary);
+}
+
+static void
+leave(void)
+{
+    void *context;
+    fake_context_pop(&context);
+}
+
+/* what needs a context that is the thread's */
+static bool
+is_inside(void)
+{
+    return depth > 0;
+}
+#endif
+
 static _Thread_local bool capturing;
 static _Thread_local int mode;
-/* what needs a context that is the thread's */
 static void
 inside(void)
 {
-    ADD(unsafe, !depth);
+    ADD(unsafe, !is_inside());
 }
 
 /* what may not be done by a thread that records, either */
@@ -206,7 +295,11 @@ CALL(stream_destroy, (void *s))
     free(s);
     return drop();
 }
+#if defined(FAKE_HIP)
+CALL(stream_device, (void *s, int *device)) { STEP(stream_device); STREAM(s); *device = fake.used; return 0; }
+#else
 CALL(stream_context, (void *s, void **context)) { STEP(stream_context); STREAM(s); *context = primary; return 0; }
+#endif
 CALL(stream_wait, (void *s))
 {
     STEP(stream_wait);
@@ -220,7 +313,13 @@ CALL(event_record, (void *event, void *s)) { STEP(event_record); STREAM(s); retu
 CALL(stream_behind, (void *s, void *event, unsigned flags)) { STEP(stream_behind); STREAM(s); return 0; }
 CALL(event_wait, (void *event)) { STEP(event_wait); unsafe(); return 0; }
 
-CALL(module_load, (void **module, const void *image, unsigned count, const int *options, void **values))
+/* HIP uses the code where it lies: it must be there, and the same, as long as the module is. */
+typedef struct module {
+    const char *image;
+    char first;
+    void *code;
+} module;
+CALL(module_load, (void **made, const void *image, unsigned count, const int *options, void **values))
 {
     unsafe();
     for (unsigned i = 0; i < count && fake.log; i++)
@@ -228,13 +327,23 @@ CALL(module_load, (void **module, const void *image, unsigned count, const int *
             strcpy(values[i], fake.log);
     STEP(module_load);
     ADD(images, 1);
-    return make(module);
+    ADD(alive, 1);
+    module *m = *made = malloc(sizeof(module));
+    *m = (module){image, *(const char *)image, fake.load ? fake.load(image) : NULL};
+    return 0;
 }
-CALL(module_unload, (void *module)) { inside(); return drop(); }
-CALL(module_function, (void **function, void *module, const char *name))
+CALL(module_unload, (void *m))
+{
+    inside();
+    if (fake.unload)
+        fake.unload(((module *)m)->code);
+    free(m);
+    return drop();
+}
+CALL(module_function, (void **function, void *m, const char *name))
 {
     STEP(module_function);
-    *function = &object;
+    *function = m;
     pthread_mutex_lock(&lock);
     snprintf(fake.entry, sizeof(fake.entry), "%s", name);
     pthread_mutex_unlock(&lock);
@@ -254,15 +363,18 @@ CALL(occupancy, (int *blocks, void *function, int block, size_t shared))
 }
 
 static int
-launch(unsigned grid, unsigned block, stream *s, void **parameters)
+launch(const module *m, unsigned grid, unsigned block, stream *s, void **parameters)
 {
     inside();
+    ADD(unsafe, SYMBOL(false, *m->image != m->first));
     ADD(launches, 1);
     ADD(recorded, s->capturing);
     __atomic_store_n(&fake.grid, grid, __ATOMIC_RELAXED);
     __atomic_store_n(&fake.block, block, __ATOMIC_RELAXED);
     if (fake.run && !s->capturing)
         fake.run(*(void **)parameters[0], parameters[1]);
+    if (fake.play && !s->capturing)
+        fake.play(m->code, grid, block, *(void **)parameters[0], parameters[1]);
     return 0;
 }
 CALL(launch, (void *function, unsigned grid, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
@@ -270,7 +382,7 @@ CALL(launch, (void *function, unsigned grid, unsigned gy, unsigned gz, unsigned 
 {
     STEP(launch);
     STREAM(s);
-    return launch(grid, bx, s, parameters);
+    return launch(function, grid, bx, s, parameters);
 }
 #ifndef FAKE_LACKS
 CALL(launch_together, (void *function, unsigned grid, unsigned gy, unsigned gz, unsigned bx, unsigned by,
@@ -279,7 +391,7 @@ CALL(launch_together, (void *function, unsigned grid, unsigned gy, unsigned gz, 
     STEP(launch_together);
     STREAM(s);
     ADD(together, 1);
-    return launch(grid, bx, s, parameters);
+    return launch(function, grid, bx, s, parameters);
 }
 #endif
 
@@ -319,6 +431,8 @@ CALL(host_allocate, (void **memory, size_t bytes, unsigned flags))
     STEP(host_allocate);
     unsafe();
     *memory = malloc(bytes);
+    if (flags)
+        __atomic_store_n(&fake.shared, flags, __ATOMIC_RELAXED);
     know(*memory, bytes, 1);
     ADD(pinned, bytes);
     ADD(alive, 1);
@@ -367,6 +481,15 @@ CALL(copy, (uint64_t to, uint64_t from, size_t n, void *s))
     memmove(AT(to), AT(from), n);
     return 0;
 }
+#if defined(FAKE_HIP)
+CALL(copy_device, (uint64_t to, int to_device, uint64_t from, int from_device, size_t n, void *s))
+{
+    STEP(copy_device);
+    STREAM(s);
+    memmove(AT(to), AT(from), n);
+    return to_device >= 0 && from_device >= 0 && to_device < fake.devices && from_device < fake.devices ? 0 : 101;
+}
+#else
 CALL(copy_peer, (uint64_t to, void *to_context, uint64_t from, void *from_context, size_t n, void *s))
 {
     STEP(copy_peer);
@@ -374,6 +497,7 @@ CALL(copy_peer, (uint64_t to, void *to_context, uint64_t from, void *from_contex
     memmove(AT(to), AT(from), n);
     return to_context && from_context ? 0 : 201;
 }
+#endif
 CALL(fill8, (uint64_t to, unsigned char v, size_t n, void *s)) { STEP(fill8); STREAM(s); memset(AT(to), v, n); return 0; }
 CALL(fill16, (uint64_t to, unsigned short v, size_t n, void *s))
 {
@@ -391,6 +515,7 @@ CALL(fill32, (uint64_t to, unsigned v, size_t n, void *s))
         ((unsigned *)AT(to))[i] = v;
     return 0;
 }
+#ifndef FAKE_OLD
 CALL(fill32_rows, (uint64_t to, size_t pitch, unsigned v, size_t width, size_t height, void *s))
 {
     STEP(fill32_rows);
@@ -400,10 +525,12 @@ CALL(fill32_rows, (uint64_t to, size_t pitch, unsigned v, size_t width, size_t h
             *(unsigned *)AT(to + y * pitch + 4 * x) = v;
     return 0;
 }
+#endif
 CALL(pointer_attribute, (void *value, int attribute, uint64_t address))
 {
     STEP(pointer_attribute);
     int kind = kind_of(AT(address)), found = attribute == RT_POINTER_KIND ? kind : 0;
+    __atomic_store_n(&fake.last_error, SYMBOL(0, !kind), __ATOMIC_RELAXED);
     if (!kind)
         return 1;
     memcpy(value, &found, sizeof(found));

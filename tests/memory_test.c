@@ -2,12 +2,13 @@
  * function says so, the objects go on as if it had not been called, and nothing is left in the end.
  * SPDX-License-Identifier: Apache-2.0
  *
- *   memory_test [DRIVER] [all]     that of fake_driver.c; all: each allocation, on devices too where one in a few is enough
+ *   memory_test [DRIVER]... [all]   those of fake_driver.c; all: each allocation, on devices too where one in a few is enough
  *
  * The linker gives all code of the library the functions below in the place of malloc and the like (meson.build); LLVM and
  * libclang are libraries of their own and keep theirs. */
 #include "check.h"
 #include "fake_driver.h"
+#include "device/device.h"
 #include "process.h"
 
 #include "base/base.h"
@@ -662,7 +663,7 @@ check_device(const char *name, bool driver, bool every)
     long before = heap.live;
     attempts = 0;
     play(&w, true, driver, every);
-    CHECK(driver || strcmp(name, "cuda") == 0 || memcmp(w.results, usual.results, sizeof(w.results)) == 0, "%s: other results", name);
+    CHECK(driver || (fake && strcmp(name, fake->device) == 0) || memcmp(w.results, usual.results, sizeof(w.results)) == 0, "%s: other results", name);
     end_world(&w);
     CHECK(heap.live == before, "%s: %ld blocks are left", name, heap.live - before);
     CHECK(!fake || (fake->alive == 0 && fake->taken == 0 && fake->pinned == 0 && fake->contexts == 0),
@@ -675,11 +676,11 @@ check_device(const char *name, bool driver, bool every)
 static void
 check_destroying(void)
 {
-    world w = {.name = "cuda"};
+    world w = {.name = fake->device};
     play(&w, false, false, false);
     for (long n = 1; n < 4; n++) {
         CHECK(record(&w) == RG_OK && launch_graph(&w) == RG_OK, "%s", rg_error_message());
-        fake->fails = "cuStreamSynchronize";
+        fake->fails = fake->symbol("stream_wait");
         heap.fails_in = n;
         rg_graph_destroy(w.graph);
         heap.fails_in = 0;
@@ -689,6 +690,25 @@ check_destroying(void)
         CHECK(rg_queue_sync(w.queue) == RG_OK, "%ld: %s", n, rg_error_message());
     }
     end_world(&w);
+}
+#endif
+
+#if RG_HAVE_LLVM
+static void
+check_driver(const char *path, bool all)
+{
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    fake = library ? dlsym(library, "fake") : NULL;
+    CHECK(fake, "%s", path);
+    if (!fake)
+        return;
+    setenv(fake->path, path, 1);
+    fake->fails_with = 2; /* of memory there is no more */
+    check_device(fake->device, false, all);
+    check_device(fake->device, true, true);
+    fake->fails_with = 1; /* anything else */
+    if (rt_device_find(rg_str_of(fake->kind))->graphs)
+        check_destroying();
 }
 #endif
 
@@ -704,16 +724,8 @@ main(int argc, char **argv)
     bool all = argc > 1 && strcmp(argv[argc - 1], "all") == 0;
     check_device("cpu", false, all);
     check_device("simt", false, all);
-    void *library = argc > 1 + all ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) : NULL;
-    fake = library ? dlsym(library, "fake") : NULL;
-    if (fake) {
-        setenv("RG_CUDA_DRIVER", argv[1], 1);
-        fake->fails_with = 2; /* of memory there is no more */
-        check_device("cuda", false, all);
-        check_device("cuda", true, true);
-        fake->fails_with = 1; /* anything else */
-        check_destroying();
-    }
+    for (int i = 1; i < argc - all; i++)
+        check_driver(argv[i], all);
 #endif
     CHECK(folder_end(folder), "%s", folder);
     return check_done();

@@ -282,7 +282,7 @@ int
 main(int argc, char **argv)
 {
     const char *device = devices_named("simt");
-    bool all = strcmp(device, "cuda") == 0 || (argc > 1 && strcmp(argv[1], "all") == 0);
+    bool all = devices_is_gpu(device) || (argc > 1 && strcmp(argv[1], "all") == 0);
     setup s;
     set_up(&s, device, all ? LARGE_BATCH : BATCH);
     try_edges(&s);

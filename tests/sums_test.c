@@ -270,7 +270,7 @@ static void
 test_device(const device *d)
 {
     static const char *const kernels[] = {"dense", "copied", "often"};
-    bool quick = strcmp(d->name, "cpu") == 0 || strcmp(d->name, "cuda") == 0;
+    bool quick = strcmp(d->name, "cpu") == 0 || devices_is_gpu(d->name);
     for (size_t k = 0; k < countof(kernels); k++) {
         bool often = strcmp(kernels[k], "often") == 0; /* sums of four: each is rounded */
         int64_t n = quick && !often ? 1000000 : 40000;

@@ -317,8 +317,7 @@ test_refused_launch(const place *p)
 static void
 test_uncompiled_launch(const place *p)
 {
-    bool compiles = strcmp(check_on, "cpu") == 0 || strcmp(check_on, "simt") == 0 || strcmp(check_on, "cuda") == 0;
-    if (!compiles)
+    if (!devices_compiles(check_on))
         return;
     rg_array *x = make(p, "x", true, N), *w = make(p, "w", true, N);
     rg_module_desc apart = RG_DESC(rg_module_desc, .compile_process = true, .deterministic = true); /* nobody has its code */

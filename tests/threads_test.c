@@ -1,7 +1,7 @@
 /* Contexts of several threads at once, and one that goes from thread to thread. SPDX-License-Identifier: Apache-2.0
  *
  *   threads_test            on every device
- *   threads_test DRIVER     on device cuda with the driver of fake_driver.c, which computes nothing
+ *   threads_test DRIVER     on device cuda or amd with the driver of fake_driver.c, which computes nothing
  */
 #include "check.h"
 #include "devices.h"
@@ -279,10 +279,10 @@ test_driver(const char *path)
     CHECK(fake, "%s", path);
     if (!fake)
         return;
-    setenv("RG_CUDA_DRIVER", path, 1);
+    setenv(fake->path, path, 1);
     fake->free = (size_t)1 << 30;
-    test_at_once("cuda", NULL);
-    test_handed_on("cuda", NULL);
+    test_at_once(fake->device, NULL);
+    test_handed_on(fake->device, NULL);
     CHECK(fake->alive == 0 && fake->contexts == 0 && fake->unsafe == 0, "%ld alive, %d contexts, %ld calls that are not safe",
           fake->alive, fake->contexts, fake->unsafe);
     CHECK(fake->launches > 0 && fake->taken == 0, "%ld launches, %zu bytes", fake->launches, fake->taken);

@@ -23,6 +23,7 @@ static const struct {
     {"simt", PLAYED},
     {"segments", PLAYED},
     {"cuda", 2, {{0, 1 << 30, NULL, NULL, NULL}, {0, 1 << 26, NULL, NULL, NULL}}},
+    {"amd", 2, {{0, 1 << 30, NULL, NULL, NULL}, {0, 1 << 26, NULL, NULL, NULL}}},
 };
 enum { DEVICES = sizeof table / sizeof *table };
 

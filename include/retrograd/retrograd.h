@@ -71,8 +71,8 @@ typedef struct rg_allocator {
 
 typedef struct rg_device_desc {
     uint32_t size;
-    rg_str name;            /* "cpu", "interp", "simt", "segments", "cuda", "cuda:1" (the second GPU), "vulkan", "vulkan:1"; empty:
-                             * "cpu" if this build has it, else "interp" */
+    rg_str name;            /* "cpu", "interp", "simt", "segments", "cuda", "cuda:1" (the second GPU), "amd", "vulkan", "vulkan:1";
+                             * empty: "cpu" if this build has it, else "interp" */
     rg_allocator allocator; /* zero: the C library's allocator */
 } rg_device_desc;
 
@@ -90,8 +90,10 @@ typedef struct rg_device_info {
 } rg_device_info;
 
 /* "cpu" runs machine code on the host's threads, "interp" is the interpreter. Both share the host's memory, and a launch has
- * ended when it returns. "cuda" is an NVIDIA GPU, "vulkan" any with a driver of Vulkan. "simt" runs GPU code on the host, slowly, for tests; "segments" does
- * too, a launch as one grid after the other. They have memory of their own: the host reads and writes arrays with rg_array_read, _write, _fill, _copy and _map.
+ * ended when it returns. "cuda" is an NVIDIA GPU, "amd" an AMD GPU: what is said of cuda below holds for amd, too
+ * (docs/gpu.md says what does not). "vulkan" is any GPU with a driver of Vulkan. "simt" runs GPU code on the host, slowly, for
+ * tests; "segments" does too, a launch as one grid after the other. These have memory of their own: the host reads and writes
+ * arrays with rg_array_read, _write, _fill, _copy and _map.
  *
  * desc may be NULL. RG_NOT_FOUND: no such device. RG_UNSUPPORTED: this build does not include it. RG_DEVICE: it is not usable
  * here (no GPU, no driver). */

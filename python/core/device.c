@@ -145,7 +145,7 @@ static PyType_Slot device_slots[] = {{Py_tp_dealloc, device_dealloc},
                                      {0, NULL}};
 static PyType_Spec device_spec = {"retrograd._core.Device", sizeof(core_device), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, device_slots};
 
-static PyMethodDef functions[] = {{"device", device, METH_O, "device($module, name, /)\n--\n\nOpen the device of that name: 'cpu', 'interp', 'cuda', 'cuda:1'."},
+static PyMethodDef functions[] = {{"device", device, METH_O, "device($module, name, /)\n--\n\nOpen the device of that name: 'cpu', 'interp', 'cuda', 'cuda:1', 'amd'."},
                                   {"devices", list_devices, METH_NOARGS, "devices($module, /)\n--\n\nWhat is known of each device that can be opened, as dicts."},
                                   {0}};
 

@@ -32,14 +32,10 @@ default_release(void *user, void *memory, size_t bytes)
 static const rt_device_table *
 find_device_table(rg_str name, rg_status *status)
 {
-    static const rg_str known[] = {RG_STR("cpu"), RG_STR("simt"), RG_STR("segments"), RG_STR("cuda"), RG_STR("vulkan")};
     const rt_device_table *table = rt_device_find(name);
     if (table)
         return table;
-    *status = RG_NOT_FOUND;
-    for (size_t i = 0; i < countof(known); i++)
-        if (str_eq(name, known[i]))
-            *status = RG_UNSUPPORTED;
+    *status = rt_device_is_left_out(name) ? RG_UNSUPPORTED : RG_NOT_FOUND;
     str names = {.in = mem_scratch()};
     rt_device_names(&names);
     api_error(*status,

@@ -80,6 +80,7 @@ settings_read(void)
         .native_math = math && strcmp(math, "native") == 0,
         .gpu_registers = registers >= 24 && registers <= 255 ? (uint32_t)registers : 0,
         .cuda_driver = text("RG_CUDA_DRIVER"),
+        .amd_driver = text("RG_AMD_DRIVER"),
         .libdevice = text("RG_LIBDEVICE"),
         .vulkan_driver = text("RG_VULKAN_DRIVER"),
         .simt_pool = number("RG_SIMT_POOL"),

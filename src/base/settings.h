@@ -10,7 +10,7 @@ typedef struct settings {
     const char *plan, *lanes, *interp, *math; /* RG_PLAN, RG_LANES, RG_INTERP, RG_MATH, as written */
     bool native_math;                         /* RG_MATH=native */
     uint32_t gpu_registers;                   /* RG_GPU_REGISTERS: of a thread at most; 0: as usual */
-    const char *cuda_driver, *libdevice;      /* RG_CUDA_DRIVER, RG_LIBDEVICE: paths */
+    const char *cuda_driver, *amd_driver, *libdevice; /* RG_CUDA_DRIVER, RG_AMD_DRIVER, RG_LIBDEVICE: paths */
     const char *vulkan_driver;                /* RG_VULKAN_DRIVER: path of a loader */
     uint64_t simt_pool;                       /* RG_SIMT_POOL, _BLOCKS, _WARPS: of a GPU that is played; 0: as usual */
     uint32_t simt_blocks, simt_warps;

@@ -97,8 +97,7 @@ run(const cli_command *command, int argc, char **argv, bool gradient)
     o.machine = cli_find_machine(command, &o.device, &o.target);
     const char *device = o.machine.device;
     bool gpu = o.machine.gpu != NULL;
-    if (o.device.n && (strcmp(device, "interp") == 0 || strcmp(device, "simt") == 0 || strcmp(device, "segments") == 0 ||
-                       strcmp(device, "vulkan") == 0))
+    if ((o.device.n || gpu) && strcmp(device, "cpu") != 0 && strcmp(device, "cuda") != 0)
         cli_usage_error(command, "there is nothing to build for --device %s: it is for cpu or cuda", device);
     if (gpu && (o.cpu.n || o.features.n))
         cli_usage_error(command, "--cpu and --features are for --device cpu; --target chooses the GPU");

@@ -25,7 +25,7 @@ static const char help[] =
     "  --starts N     how often to begin anew, with other numbers for what is not given (default 3);\n"
     "                 all but the first have floats of both signs in arrays, and are left out where\n"
     "                 the kernel fails or computes what is not finite\n"
-    "  --device NAME  compared with the interpreter: cpu (default), simt, cuda, vulkan; interp: no other\n" CLI_SOURCE_HELP "\n"
+    "  --device NAME  compared with the interpreter: cpu (default), simt, cuda, amd, vulkan; interp: no other\n" CLI_SOURCE_HELP "\n"
     "exit code: 0 if all is shown; 1 if a comparison fails or after an error; 2 for wrong usage; 3 if\n"
     "nothing fails but not all is shown: numbers that are not finite, a derivative that is refused,\n"
     "nothing to differentiate\n";

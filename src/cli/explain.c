@@ -18,7 +18,7 @@ static const char help[] =
     "\n"
     "  --mode MODE    combined (default): forward and reverse in one launch; split: reverse "
     "only\n"
-    "  --device NAME  cpu (default) or interp; cuda, simt, vulkan: for warps of 32 threads\n" CLI_CONSTANT_HELP CLI_SOURCE_HELP;
+    "  --device NAME  cpu (default) or interp; cuda, amd, simt, vulkan: for warps of 32 threads\n" CLI_CONSTANT_HELP CLI_SOURCE_HELP;
 
 /* -- what is known ----------------------------------------------------------------------------- */
 

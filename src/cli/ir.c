@@ -26,9 +26,10 @@ static const char help[] =
     "                 assembly\n"
     "  --directions N of the adjoints (of the tangents, where the form has any): 1 to "
     "64\n"
-    "  --device NAME  cpu (default) or interp; cuda: threads run in warps of 32, the assembly is PTX;\n"
+    "  --device NAME  cpu (default) or interp; cuda, amd: threads run in warps of 32, the assembly is PTX\n"
+    "                 or that of AMD's GPUs;\n"
     "                 simt: the same code for this machine's processor\n"
-    "  --target GPU   of cuda: sm_70 (default) to sm_121\n"
+    "  --target GPU   of cuda: sm_70 (default) to sm_121; of amd: gfx942 (default), gfx1100, ...\n"
     "  --fast-math    approximate functions of f32 there\n"
     "  --deterministic   the same bits in every run\n"
     "  --no-places    without the places in the source that ops come from\n" CLI_CONSTANT_HELP CLI_SOURCE_HELP;

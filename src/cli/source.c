@@ -7,8 +7,15 @@
 #include "front/c/front_c.h"
 #endif
 
-/* its PTX is right for all newer ones too */
-#define OLDEST_GPU "sm_70"
+/* GPUs that --target names by the beginning of its word, and the one that is taken where it names none: of NVIDIA's the oldest, whose
+ * PTX is right for all newer ones too. */
+static const struct {
+    const char *device, *begins, *usual, *like;
+    const target *target;
+} gpus[] = {
+    {"cuda", "sm_", "sm_70", "an NVIDIA GPU as sm_90", &target_nvidia},
+    {"amd", "gfx", "gfx942", "an AMD GPU as gfx1100", &target_amd},
+};
 
 static ir_module *
 from_text(const char *path, diag_list *diags)
@@ -161,21 +168,27 @@ cli_machine
 cli_find_machine(const cli_command *command, const cli_words *device, const cli_words *target)
 {
     const char *gpu = target ? cli_last(target, NULL) : NULL;
-    bool is_gpu = gpu && strncmp(gpu, "sm_", 3) == 0;
-    const char *name = cli_last(device, is_gpu ? "cuda" : "");
+    size_t named = 0, of = 0;
+    while (named < countof(gpus) && !(gpu && strncmp(gpu, gpus[named].begins, strlen(gpus[named].begins)) == 0))
+        named++;
+    bool is_gpu = named < countof(gpus);
+    const char *name = cli_last(device, is_gpu ? gpus[named].device : "");
     const rt_device_table *table = rt_device_find(rg_str_of(name));
     if (!table && device->n) {
         str names = {.in = mem_scratch()};
         rt_device_names(&names);
         cli_fail("there is no device \"%s\" (there is %s)", name, names.ptr);
     }
-    bool cuda = table ? strcmp(table->name, "cuda") == 0 : is_gpu;
-    if (is_gpu && !cuda)
-        cli_usage_error(command, "--target %s is for --device cuda, not %s", gpu, name);
-    if (cuda && gpu && !is_gpu)
-        cli_usage_error(command, "--target of --device cuda is an NVIDIA GPU as sm_90, not %s", gpu);
-    return (cli_machine){table ? table->name : name, table ? table->target : cuda ? &target_nvidia : NULL,
-                         !cuda ? NULL : gpu ? gpu : OLDEST_GPU};
+    name = table ? table->name : name;
+    while (of < countof(gpus) && strcmp(gpus[of].device, name) != 0)
+        of++;
+    if (is_gpu && of != named)
+        cli_usage_error(command, "--target %s is for --device %s, not %s", gpu, gpus[named].device, name);
+    if (of == countof(gpus))
+        return (cli_machine){name, table ? table->target : NULL, NULL};
+    if (gpu && !is_gpu)
+        cli_usage_error(command, "--target of --device %s is %s, not %s", name, gpus[of].like, gpu);
+    return (cli_machine){name, gpus[of].target, gpu ? gpu : gpus[of].usual};
 }
 
 void

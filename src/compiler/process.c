@@ -73,14 +73,14 @@ process_emit_object(const ir_fn *const *fns, const char *const *names, uint32_t 
 }
 
 /* Places are those of the first. */
-rg_status
-process_emit_ptx_entries(const ir_fn *const *fns, const char *const *names, uint32_t n, const ll_options *options, const char *label,
-                         str *ptx, ll_gpu_info *infos, diag_list *diags)
+static rg_status
+ask_for_entries(wire_call call, const ir_fn *const *fns, const char *const *names, uint32_t n, const ll_options *options,
+                const char *label, str *code, ll_gpu_info *infos, diag_list *diags)
 {
     bytes_reader r;
     rg_str text;
     memset(infos, 0, n * sizeof *infos);
-    TRY(ask_for_code(WIRE_PTX, fns, names, n, options, label, &r, &text, diags));
+    TRY(ask_for_code(call, fns, names, n, options, label, &r, &text, diags));
     for (uint32_t i = n; i > 0; i--) {
         ll_gpu_info_free(&infos[0]);
         ll_gpu_info_read(&r, &infos[0]);
@@ -91,11 +91,25 @@ process_emit_ptx_entries(const ir_fn *const *fns, const char *const *names, uint
         memset(&infos[i - 1].places, 0, sizeof infos->places);
     }
     if (bytes_done(&r)) {
-        str_add(ptx, text);
+        str_add(code, text);
         return RG_OK;
     }
     ll_gpu_info_free(&infos[0]);
     return damaged_answer(label, diags);
+}
+
+rg_status
+process_emit_ptx_entries(const ir_fn *const *fns, const char *const *names, uint32_t n, const ll_options *options, const char *label,
+                         str *ptx, ll_gpu_info *infos, diag_list *diags)
+{
+    return ask_for_entries(WIRE_PTX, fns, names, n, options, label, ptx, infos, diags);
+}
+
+rg_status
+process_emit_hsaco_entries(const ir_fn *const *fns, const char *const *names, uint32_t n, const ll_options *options, const char *label,
+                           str *hsaco, ll_gpu_info *infos, diag_list *diags)
+{
+    return ask_for_entries(WIRE_HSACO, fns, names, n, options, label, hsaco, infos, diags);
 }
 
 rg_status

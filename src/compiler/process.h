@@ -16,6 +16,9 @@ RG_MUST_CHECK rg_status process_make(const ir_fn *fn, const ll_options *options,
 RG_MUST_CHECK rg_status process_emit_ptx_entries(const ir_fn *const *fns, const char *const *names, uint32_t n,
                                                  const ll_options *options, const char *label, str *ptx, ll_gpu_info *infos,
                                                  diag_list *diags);
+RG_MUST_CHECK rg_status process_emit_hsaco_entries(const ir_fn *const *fns, const char *const *names, uint32_t n,
+                                                   const ll_options *options, const char *label, str *hsaco,
+                                                   ll_gpu_info *infos, diag_list *diags);
 RG_MUST_CHECK rg_status process_emit_object(const ir_fn *const *fns, const char *const *names, uint32_t n, const ll_options *options,
                                             const char *label, str *out, diag_list *diags);
 RG_MUST_CHECK rg_status process_has_target(const ll_options *options, const char *label, diag_list *diags);

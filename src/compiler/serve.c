@@ -79,11 +79,12 @@ answer_code(wire_call call, bytes_reader *r, str *out, diag_list *diags)
     ll_gpu_info *infos = arena_new_n(mem_scratch(), ll_gpu_info, n);
     rg_status status = call == WIRE_MAKE     ? code_here(fns[0], &options, &code, diags)
                        : call == WIRE_OBJECT ? ll_emit_object(fns, names, n, &options, &code, diags)
+                       : call == WIRE_HSACO  ? ll_emit_hsaco_entries(fns, names, n, &options, &code, infos, diags)
                                              : ll_emit_ptx_entries(fns, names, n, &options, &code, infos, diags);
     if (status)
         return status;
     bytes_put(out, str_view(&code));
-    for (uint32_t i = n; i > 0 && call == WIRE_PTX; i--) /* the first one last: it has the places of all */
+    for (uint32_t i = n; i > 0 && (call == WIRE_PTX || call == WIRE_HSACO); i--) /* the first one last: it has the places of all */
         ll_gpu_info_write(out, &infos[i - 1]);
     return RG_OK;
 }
@@ -134,7 +135,7 @@ answer(bytes_reader *r, str *out, diag_list *diags)
     wire_call call = (wire_call)bytes_u32(r);
     wire_take_process(r);
 #if RG_HAVE_LLVM
-    if (call == WIRE_MAKE || call == WIRE_PTX || call == WIRE_OBJECT)
+    if (call == WIRE_MAKE || call == WIRE_PTX || call == WIRE_HSACO || call == WIRE_OBJECT)
         return answer_code(call, r, out, diags);
     if (call == WIRE_TARGET)
         return answer_target(r, diags);

@@ -41,7 +41,7 @@ ssize_t wire_receive(int fd, char packet[WIRE_ROOM + 1], unsigned patience);
 
 /* -- requests ------------------------------------------------------------------------------------------------------ */
 
-typedef enum wire_call { WIRE_MAKE, WIRE_PTX, WIRE_OBJECT, WIRE_TARGET, WIRE_C, WIRE_NAMES } wire_call;
+typedef enum wire_call { WIRE_MAKE, WIRE_PTX, WIRE_HSACO, WIRE_OBJECT, WIRE_TARGET, WIRE_C, WIRE_NAMES } wire_call;
 
 /* What a compilation depends on in the process that asks: its environment, folder, and limit of memory. */
 void wire_put_process(str *out);

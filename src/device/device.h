@@ -17,7 +17,7 @@ typedef struct rt_program rt_program; /* one form of a kernel, ready to launch i
 typedef struct rt_queue_desc {
     uint64_t tape_budget; /* bytes; 0: the device's choice */
     uint32_t num_threads; /* 0: the device's choice */
-    void *stream;         /* the caller's, in which everything is done (CUDA: a CUstream); NULL: the queue's own */
+    void *stream;         /* the caller's, in which everything is done (a CUstream or hipStream_t); NULL: the queue's own */
     rt_sink sink;         /* of prints */
 } rt_queue_desc;
 
@@ -130,6 +130,7 @@ extern const rt_device_table rt_device_interp;
 #if RG_HAVE_LLVM
 extern const rt_device_table rt_device_cpu;
 extern const rt_device_table rt_device_cuda;
+extern const rt_device_table rt_device_amd;
 extern const rt_device_table rt_device_simt; /* a GPU that is played, for tests */
 extern const rt_device_table rt_device_segments; /* the same, with launches in segments */
 extern const rt_device_table rt_device_vulkan;
@@ -164,6 +165,7 @@ rt_program_file(const rt_program_desc *desc)
 
 /* NULL: none of that name. An empty name: the best there is. */
 const rt_device_table *rt_device_find(rg_str name);
+bool rt_device_is_left_out(rg_str name); /* another build has it */
 /* The tables in their order, the best first; NULL behind the last. */
 const rt_device_table *rt_device_at(size_t index);
 /* rt_device_table.look of devices that are this machine's processor: there is one. */

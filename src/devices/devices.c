@@ -14,11 +14,14 @@ static const rt_device_table *const devices[] = {
     &rt_device_interp,
 #if RG_HAVE_LLVM
     &rt_device_cuda,
+    &rt_device_amd,
     &rt_device_vulkan,
     &rt_device_simt,
     &rt_device_segments,
 #endif
 };
+
+static const char *const with_llvm[] = {"cpu", "cuda", "amd", "vulkan", "simt", "segments"};
 
 const rt_device_table *
 rt_device_find(rg_str name)
@@ -29,6 +32,15 @@ rt_device_find(rg_str name)
         if (str_eq(name, rg_str_of(devices[i]->name)))
             return devices[i];
     return NULL;
+}
+
+bool
+rt_device_is_left_out(rg_str name)
+{
+    for (size_t i = 0; i < countof(with_llvm); i++)
+        if (str_eq(name, rg_str_of(with_llvm[i])))
+            return !rt_device_find(name);
+    return false;
 }
 
 void

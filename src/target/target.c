@@ -56,6 +56,8 @@ static const struct {
         .slow_alone = true, .adds_freely = true,                                                                         \
     }
 const target target_nvidia = NVIDIA("nvidia", false), target_segments = NVIDIA("segments", true);
+/* Nobody has timed AMD's GPUs: they are taken for NVIDIA's. */
+const target target_amd = NVIDIA("amd", false);
 
 const target *
 target_cpu(uint32_t vector)
@@ -115,7 +117,7 @@ target_named(const char *triple, const char *cpu)
 const target *
 target_find(const char *name)
 {
-    const target *const all[] = {&cpus[0], &cpus[1], &cpus[2], &neon, &sve[0], &sve[1], &target_nvidia, &target_segments};
+    const target *const all[] = {&cpus[0], &cpus[1], &cpus[2], &neon, &sve[0], &sve[1], &target_nvidia, &target_segments, &target_amd};
     for (size_t i = 0; i < countof(all); i++)
         if (strcmp(all[i]->name, name) == 0)
             return all[i];

@@ -63,7 +63,7 @@ const target *target_named(const char *triple, const char *cpu);
 const target *target_find(const char *name);
 /* Elements of so many bytes in a vector. */
 uint32_t target_lanes(const target *t, uint32_t bytes);
-extern const target target_nvidia;
+extern const target target_nvidia, target_amd;
 extern const target target_segments; /* the same, whose launches are in segments: what device segments plays */
 
 #endif

@@ -756,7 +756,7 @@ main(int argc, char **argv)
                 "[--plans] [--directions] [--threads N] [--lanes]\n");
         return 2;
     }
-    t.gpu = t.device && (strcmp(t.device, "cuda") == 0 || strcmp(t.device, "simt") == 0 || strcmp(t.device, "segments") == 0);
+    t.gpu = t.device && devices_has_warps(t.device);
     uint64_t first = strtoull(argv[1], NULL, 0), count = strtoull(argv[2], NULL, 0);
     for (uint64_t done = 0, told = 0; done < count;) {
         done += run_some(&t, first + done, count - done < BATCH ? count - done : BATCH, &failed);

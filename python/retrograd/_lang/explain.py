@@ -26,7 +26,7 @@ def explain(kernel: Any, *args: Any, split: bool = False, device: str | None = N
     split : bool
         Of the reverse alone, after an earlier launch, as `kernel.grad` does it; False: of `forward_grad`.
     device : str, optional
-        "cpu", or "cuda" for the code of GPUs, which need not be there. By default the device in use.
+        "cpu", or "cuda" or "amd" for the code of GPUs, which need not be there. By default the device in use.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def explain(kernel: Any, *args: Any, split: bool = False, device: str | None = N
     >>> "parallel loop" in rg.explain(square)
     True
     """
-    device = device or ("cuda" if runtime.device.startswith("cuda") else "cpu")
+    device = device or runtime.device.partition(":")[0]
     if isinstance(kernel, Kernel):
         if args or named:
             raise TypeError("a kernel of C is explained without arguments")

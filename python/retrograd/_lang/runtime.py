@@ -45,7 +45,7 @@ class Arch:
 
 
 x64, arm64 = Arch("x64", "cpu"), Arch("arm64", "cpu")
-cuda, amdgpu, vulkan, metal = Arch("cuda", "cuda"), Arch("amdgpu", "amdgpu"), Arch("vulkan", "vulkan"), Arch("metal", "metal")
+cuda, amdgpu, vulkan, metal = Arch("cuda", "cuda"), Arch("amdgpu", "amd"), Arch("vulkan", "vulkan"), Arch("metal", "metal")
 simt = Arch("simt", "simt")
 cpu = arm64 if os.uname().machine == "aarch64" else x64
 gpu = [cuda, amdgpu, metal]
@@ -150,7 +150,7 @@ def is_extension_supported(arch: Arch, what: extension) -> bool:
     if what is extension.bls:
         return arch is cuda
     if what is extension.assertion:
-        return arch.device in ("cpu", "cuda", "amdgpu")
+        return arch.device in ("cpu", "cuda", "amd")
     return what in (extension.adstack, extension.data64, extension.dynamic_index)
 
 

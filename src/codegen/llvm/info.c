@@ -110,6 +110,22 @@ ll_ptx_by_value(const ir_fn *fn)
     return ll_ptx_arguments(fn) * sizeof(rt_arg) <= ARGUMENT_BYTES;
 }
 
+/* -- AMD's GPUs ---------------------------------------------------------------------------------------------------- */
+
+enum { KERNARG_BYTES = 4096 - 256 /* what their arguments take at most; of it what the runtime adds */ };
+
+bool
+ll_makes_hsaco(void)
+{
+    return false;
+}
+
+bool
+ll_hsaco_by_value(const ir_fn *fn)
+{
+    return ll_ptx_arguments(fn) * sizeof(rt_arg) <= KERNARG_BYTES;
+}
+
 /* -- blocks of PTX ------------------------------------------------------------------------------------------------- */
 
 /* With 96 registers for each thread 640 run at a time on a multiprocessor. On an H200 that is within 4 % of the best for

@@ -64,6 +64,13 @@ RG_MUST_CHECK rg_status ll_emit_ptx_entries(const ir_fn *const *fns, const char 
 RG_MUST_CHECK rg_status ll_emit_ptx(const ir_fn *fn, const char *name, const ll_options *options, str *ptx,
                                     ll_gpu_info *info, diag_list *diags);
 
+/* Code objects for AMD's GPUs, options->cpu: "gfx942". All of them are for one kind of GPU, and the same as of PTX; RG_UNSUPPORTED: this
+ * build makes none, or not for this one. */
+bool ll_makes_hsaco(void);
+bool ll_hsaco_by_value(const ir_fn *fn);
+RG_MUST_CHECK rg_status ll_emit_hsaco_entries(const ir_fn *const *fns, const char *const *names, uint32_t n,
+                                              const ll_options *options, str *hsaco, ll_gpu_info *infos, diag_list *diags);
+
 /* For people: LLVM's IR before or after its passes, or the assembly. */
 typedef enum ll_stage { LL_STAGE_RAW, LL_STAGE_OPTIMIZED, LL_STAGE_ASSEMBLY } ll_stage;
 RG_MUST_CHECK rg_status ll_print(const ir_fn *fn, const ll_options *options, ll_stage stage,

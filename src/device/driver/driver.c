@@ -122,6 +122,16 @@ rt_driver_explain(const rt_driver *driver, int code, str *error)
         str_addf(error, " (%s)", text);
 }
 
+/* HIP keeps a thread's last error, which its other users look at behind launches of their own. */
+int
+rt_driver_ask_memory(const rt_driver *driver, void *value, int attribute, uint64_t address)
+{
+    int code = driver->pointer_attribute(value, attribute, address);
+    if (code && driver->last_error)
+        driver->last_error();
+    return code;
+}
+
 static bool
 has_code(const int *codes, int code)
 {

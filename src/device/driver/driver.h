@@ -88,6 +88,8 @@ RG_MUST_CHECK rg_status rt_driver_load(rt_driver *driver, const rt_maker *maker,
 void rt_driver_name(const rt_driver *driver, str *out);
 /* Adds the error's name and text. */
 void rt_driver_explain(const rt_driver *driver, int code, str *error);
+/* Asks what memory that is, which may be nobody's: that is no error of the calling thread's. */
+int rt_driver_ask_memory(const rt_driver *driver, void *value, int attribute, uint64_t address);
 /* After this error nothing works in its context any more. */
 bool rt_driver_lost(const rt_driver *driver, int code);
 /* What was given is no handle, or not any more: of a caller's stream. */

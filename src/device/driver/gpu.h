@@ -140,7 +140,7 @@ struct rt_entry {
     rt_device *device;
     rt_queue *queue;
     bool changed, relaxed; /* changed: the thread had another device; relaxed: other streams of it may record, which `mode` is for */
-    int mode;
+    int before, mode;      /* before: that other one (amd) */
     mem_owner leaves;
 };
 rg_status rt_driver_enter(rt_entry *entry, rt_queue *q, str *error);

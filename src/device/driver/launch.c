@@ -99,10 +99,14 @@ start(rt_queue *q, const rt_program *p, rt_seat seat, const rt_arg *args, uint32
     rt_device *d = q->device;
     uint32_t each = warps_of_block(p, warps), blocks = (warps + each - 1) / each, threads = each * RT_WARP;
     void *parameters[] = {&seat.record, seat.args ? (void *)&seat.args : (void *)(uintptr_t)args};
+    bool together = p->info.waits && blocks > 1; /* one block is there at once in any case */
+    if (together && q->recording && !d->driver.maker->records_together) {
+        str_addz(error, "this driver does not record launches whose blocks wait for each other");
+        return RG_UNSUPPORTED;
+    }
     TRY(seat.args ? pass_args(q, p, args, &seat.args, error) : RG_OK);
     atomic_store_explicit(&q->pending, true, memory_order_relaxed);
-    /* one block is there at once in any case */
-    int code = p->info.waits && blocks > 1
+    int code = together
                    ? d->driver.launch_together(p->function, blocks, 1, 1, threads, 1, 1, 0, q->stream, parameters)
                    : d->driver.launch(p->function, blocks, 1, 1, threads, 1, 1, 0, q->stream, parameters, NULL);
     if (!code && q->stream != q->own && q->recording)

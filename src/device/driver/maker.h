@@ -47,12 +47,12 @@ struct rt_maker {
     int (*owns)(const rt_device *d, void *stream, bool *owned);
     int (*copy_across)(const rt_device *d, uint64_t to, const rt_device *other, uint64_t from, size_t bytes, void *stream);
 
-    /* Code for the GPU. `ends`: what its key has beside the description of the program; false: it must not be kept. */
+    /* Code for the GPU. `describe` adds to the key what it depends on beside d->code; false: it must not be kept. */
     rg_status (*emit)(const rt_device *d, const rt_program_desc *desc, const char *name, str *code, ll_gpu_info *info, diag_list *diags);
     bool (*by_value)(const ir_fn *fn); /* its entry takes rt_arg args[] by value */
     bool (*describe)(const rt_device *d, const rt_program_desc *desc, str *key);
 };
 
-extern const rt_maker rt_maker_cuda;
+extern const rt_maker rt_maker_cuda, rt_maker_hip;
 
 #endif

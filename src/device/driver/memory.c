@@ -313,9 +313,9 @@ driver_reaches(rt_device *d, const void *memory)
     unsigned kind = 0, managed = 0;
     int ordinal = -1;
     bool reached = false;
-    if (!rt_driver_enter_device(&entry, d, NULL) && !d->driver.pointer_attribute(&kind, RT_POINTER_KIND, map_ptr(memory))) {
-        d->driver.pointer_attribute(&managed, RT_POINTER_MANAGED, map_ptr(memory));
-        d->driver.pointer_attribute(&ordinal, RT_POINTER_ORDINAL, map_ptr(memory));
+    if (!rt_driver_enter_device(&entry, d, NULL) && !rt_driver_ask_memory(&d->driver, &kind, RT_POINTER_KIND, map_ptr(memory))) {
+        rt_driver_ask_memory(&d->driver, &managed, RT_POINTER_MANAGED, map_ptr(memory));
+        rt_driver_ask_memory(&d->driver, &ordinal, RT_POINTER_ORDINAL, map_ptr(memory));
         reached = kind == 1 || managed || ordinal == d->device;
     }
     rt_driver_leave(&entry);

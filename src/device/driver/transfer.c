@@ -217,7 +217,7 @@ static bool
 is_direct(rt_queue *q, const void *host, size_t bytes)
 {
     unsigned kind = 0;
-    return bytes >= DIRECT && !q->device->driver.pointer_attribute(&kind, RT_POINTER_KIND, map_ptr(host)) && kind == 1;
+    return bytes >= DIRECT && !rt_driver_ask_memory(&q->device->driver, &kind, RT_POINTER_KIND, map_ptr(host)) && kind == 1;
 }
 
 rg_status

@@ -1,7 +1,7 @@
-/* Device "cuda" where the driver fails, at each of its calls in turn: nothing may stay behind, nothing be used that is
+/* Devices "cuda" and "amd" where the driver fails, at each of its calls in turn: nothing may stay behind, nothing be used that is
  * no more, and whoever asked is told. SPDX-License-Identifier: Apache-2.0
  *
- *   cuda_faults_test DRIVER [all]     that of fake_driver.c; each call fails with every error, not with one of them;
+ *   driver_faults_test DRIVER [all]   that of fake_driver.c; each call fails with every error, not with one of them;
  *                                     memory also with drivers that cannot do all */
 #include "check.h"
 #include "fake_driver.h"
@@ -64,7 +64,7 @@ open_scene(scene *s, void *stream)
 {
     rg_queue_desc desc = RG_DESC(rg_queue_desc, .tape_budget = 8 << 20, .stream = stream);
     rg_array_desc like = RG_DESC(rg_array_desc, .dtype = RG_F32, .rank = 1, .shape = {N}, .adjoint = true);
-    if (!try(s, queue_open("cuda", &desc, &s->rg)) || !try(s, rg_module_from_ir(rg_str_of(source), NULL, &s->module)) ||
+    if (!try(s, queue_open(fake->device, &desc, &s->rg)) || !try(s, rg_module_from_ir(rg_str_of(source), NULL, &s->module)) ||
         !try(s, rg_module_get_kernel(s->module, RG_STR("walk"), &s->kernel)) || !try(s, rg_args_create(s->rg, s->kernel, &s->args)) ||
         !try(s, rg_array_create(s->rg, &like, &s->x)) || !try(s, rg_array_create(s->rg, &like, &s->y)))
         return;
@@ -145,7 +145,7 @@ run_scene(long call, int code, int ranges, int pools)
     CHECK(!s.silent, "%s, call %ld: %u errors without a text", when, call, s.silent);
     CHECK(call || !s.failed, "without a fault: %s", s.first);
     CHECK(code != ILLEGAL_ADDRESS || !reached || s.failed, "%s, call %ld: nobody was told", when, call);
-    if (getenv("CUDA_FAULTS_SHOW") && reached && call)
+    if (getenv("DRIVER_FAULTS_SHOW") && reached && call)
         printf("%s: %u: %s\n", when, s.failed, s.first);
     return reached;
 }
@@ -154,16 +154,15 @@ run_scene(long call, int code, int ranges, int pools)
 static void
 lose_stream(void *library, int pools)
 {
-    int (*create)(void **, unsigned), (*destroy)(void *), (*push)(void *), (*pop)(void **);
-    *(void **)&create = dlsym(library, "cuStreamCreate");
-    *(void **)&destroy = dlsym(library, "cuStreamDestroy_v2");
-    *(void **)&push = dlsym(library, "cuCtxPushCurrent_v2");
-    *(void **)&pop = dlsym(library, "cuCtxPopCurrent_v2");
+    int (*create)(void **, unsigned), (*destroy)(void *);
+    *(void **)&create = dlsym(library, fake->symbol("stream_create"));
+    *(void **)&destroy = dlsym(library, fake->symbol("stream_destroy"));
     scene s = {0};
-    void *stream = NULL, *context = NULL;
+    void *stream = NULL;
     *fake = usual;
     fake->pools = pools;
-    CHECK(push(library) == 0 && create(&stream, 0) == 0, "stream");
+    fake->enter();
+    CHECK(create(&stream, 0) == 0, "stream");
     open_scene(&s, stream);
     play(&s);
     CHECK(!s.failed, "%s", s.first);
@@ -172,7 +171,7 @@ lose_stream(void *library, int pools)
     CHECK(s.failed && strstr(s.first, "has to live as long as the queue"), "%s", s.first);
     play_graph(&s);
     close_scene(&s);
-    pop(&context);
+    fake->leave();
     check_clean("stream", pools);
 }
 
@@ -207,10 +206,10 @@ main(int argc, char **argv)
     void *library = argc >= 2 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) : NULL;
     fake = library ? dlsym(library, "fake") : NULL;
     if (!fake) {
-        printf("usage: cuda_faults_test DRIVER [all]\n");
+        printf("usage: driver_faults_test DRIVER [all]\n");
         return 1;
     }
-    setenv("RG_CUDA_DRIVER", argv[1], 1);
+    setenv(fake->path, argv[1], 1);
     usual = *fake;
     lose_stream(library, 0);
     lose_stream(library, 1);
