@@ -524,10 +524,11 @@ test_launching(void)
     rt_queue *q = opened(&(rt_queue_desc){.tape_budget = 1 << 20});
     kernel k;
     CHECK(compile(q, &k) == RG_OK);
-    CHECK(launch(&k, 1) == RG_OK && fake->grid == 1 && fake->block == 128);
+    bool wide = q->device->wave > RT_WARP; /* then blocks of 256 threads, four warps, fill a multiprocessor best */
+    CHECK(launch(&k, 1) == RG_OK && fake->grid == 1 && fake->block == (wide ? 256 : 128));
     CHECK(launch(&k, 0) == RG_OK && fake->grid == 1);
-    CHECK(launch(&k, 1000) == RG_OK && fake->grid == 4 && fake->block == 256); /* all multiprocessors */
-    CHECK(launch(&k, 1 << 30) == RG_OK && fake->grid == 8 && fake->block == 640); /* with the most threads */
+    CHECK(launch(&k, 1000) == RG_OK && fake->grid == (wide ? 8 : 4) && fake->block == 256); /* all multiprocessors */
+    CHECK(launch(&k, 1 << 30) == RG_OK && fake->grid == (wide ? 20 : 8) && fake->block == (wide ? 256 : 640)); /* with the most threads */
     CHECK(fake->launches == 4);
     CHECK(gpu->streams->sync(q, &error) == RG_OK);
     fake->run = fault;

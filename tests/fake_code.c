@@ -94,7 +94,7 @@ rg_status
 __wrap_ll_emit_hsaco_entries(const ir_fn *const *fns, const char *const *names, uint32_t n, const ll_options *options, str *hsaco,
                              ll_gpu_info *infos, diag_list *diags)
 {
-    return make(fns[0], options, ll_hsaco_by_value(fns[0]), hsaco, &infos[0], diags);
+    return make(fns[0], options, ll_amd_by_value(fns[0]), hsaco, &infos[0], diags);
 }
 
 static void *
@@ -123,10 +123,11 @@ static void
 play(void *code, unsigned grid, unsigned block, void *record, void *parameter)
 {
     loaded *l = code;
-    rt_simt *simt = rt_simt_create(&(rt_simt_desc){.budget = RT_GPU_PAGE, .blocks = grid, .warps = block / RT_WARP});
+    unsigned wave = strcmp(fake->kind, "amd") == 0 ? ll_amd_wave(fake->code) : RT_WARP;
+    rt_simt *simt = rt_simt_create(&(rt_simt_desc){.budget = RT_GPU_PAGE, .blocks = grid, .warps = block / wave});
     ll_entry *entry = ll_code_entry(l->code);
     rt_simt_kernel *kernel;
-    if (!simt || block % RT_WARP)
+    if (!simt || block % wave)
         abort();
     memcpy(&kernel, &entry, sizeof(kernel));
     rt_gpu_launch own = simt->launch, *launch = record;

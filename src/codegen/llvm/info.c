@@ -112,7 +112,8 @@ ll_ptx_by_value(const ir_fn *fn)
 
 /* -- AMD's GPUs ---------------------------------------------------------------------------------------------------- */
 
-enum { KERNARG_BYTES = 4096 - 256 /* what their arguments take at most; of it what the runtime adds */ };
+/* All drivers take 4 KB; the launch and what the driver adds go off that. */
+enum { AMD_ARGUMENT_BYTES = 4096 - 256 - sizeof(void *) };
 
 bool
 ll_makes_hsaco(void)
@@ -121,9 +122,16 @@ ll_makes_hsaco(void)
 }
 
 bool
-ll_hsaco_by_value(const ir_fn *fn)
+ll_amd_by_value(const ir_fn *fn)
 {
-    return ll_ptx_arguments(fn) * sizeof(rt_arg) <= KERNARG_BYTES;
+    return ll_ptx_arguments(fn) * sizeof(rt_arg) <= AMD_ARGUMENT_BYTES;
+}
+
+/* CDNA and what was before it has waves of 64 lanes. */
+uint32_t
+ll_amd_wave(const char *cpu)
+{
+    return strncmp(cpu, "gfx9", 4) == 0 ? 2 * RT_WARP : RT_WARP;
 }
 
 /* -- blocks of PTX ------------------------------------------------------------------------------------------------- */

@@ -64,10 +64,11 @@ RG_MUST_CHECK rg_status ll_emit_ptx_entries(const ir_fn *const *fns, const char 
 RG_MUST_CHECK rg_status ll_emit_ptx(const ir_fn *fn, const char *name, const ll_options *options, str *ptx,
                                     ll_gpu_info *info, diag_list *diags);
 
-/* Code objects for AMD's GPUs, options->cpu: "gfx942". All of them are for one kind of GPU, and the same as of PTX; RG_UNSUPPORTED: this
- * build makes none, or not for this one. */
+/* The same for AMD's GPUs: code objects for the kind of GPU that options->cpu names ("gfx942"). A warp is one wave, of ll_amd_wave
+ * threads of the hardware. RG_UNSUPPORTED: this build makes none, or not for this GPU. */
 bool ll_makes_hsaco(void);
-bool ll_hsaco_by_value(const ir_fn *fn);
+bool ll_amd_by_value(const ir_fn *fn);
+uint32_t ll_amd_wave(const char *cpu);
 RG_MUST_CHECK rg_status ll_emit_hsaco_entries(const ir_fn *const *fns, const char *const *names, uint32_t n,
                                               const ll_options *options, str *hsaco, ll_gpu_info *infos, diag_list *diags);
 

@@ -25,6 +25,7 @@ cuda_identify(rt_device *d, uint32_t ordinal, str *error)
         code = d->driver.device_attribute(&minor, MINOR, d->device);
     if (code)
         return rt_driver_check(d, code, "ask the GPU what it is", error);
+    d->wave = RT_WARP;
     d->generation = 10 * major + minor;
     snprintf(d->code, sizeof(d->code), "sm_%d", d->generation);
     if (d->generation >= OLDEST_GPU)

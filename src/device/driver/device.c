@@ -234,8 +234,8 @@ find_device(rt_device *d, uint32_t ordinal, str *error)
     if (code || status)
         return status ? status : rt_driver_check(d, code, "ask the GPU what it is", error);
     d->processors = (unsigned)processors;
-    d->warps = (unsigned)processors * (unsigned)threads / RT_WARP;
     TRY(maker->identify(d, ordinal, error));
+    d->warps = (unsigned)processors * (unsigned)threads / d->wave;
     if (together)
         return RG_OK;
     str_addf(error, "GPU %u (%s) is %s, which cannot run all blocks of a launch at once; device \"cpu\" works without a GPU", ordinal,
@@ -324,7 +324,7 @@ rt_driver_look(const rt_maker *maker, uint32_t ordinal, rt_device_facts *facts, 
     if (!status && maker->is_awake(d))
         d->driver.memory_free(&left, &total);
     *facts = (rt_device_facts){.memory = total, .memory_free = left, .processors = d->processors,
-                               .threads = d->warps * RT_WARP};
+                               .threads = d->warps * d->wave};
     memcpy(facts->model, d->model, sizeof(facts->model));
     memcpy(facts->code, d->code, sizeof(facts->code));
     mem_disown(&owns);

@@ -62,6 +62,7 @@ struct rt_device {
     rt_driver driver;
     int device;
     unsigned processors, warps; /* warps: resident at most */
+    unsigned wave;              /* threads of the GPU's that a warp is: 32, or 64 of which half do something */
     int generation;             /* cuda: 90 is sm_90 */
     char model[96], code[32];   /* code: what it is made for, "sm_90" */
     void *context, *side, *pool; /* context: cuda; side: where memory is given back that several queues may have used */

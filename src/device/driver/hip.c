@@ -11,8 +11,6 @@ enum {
     PROPERTIES = 4096, NAME_AT = 1160, /* more than what device_properties fills; where the name of the GPU's code is there */
 };
 
-_Static_assert(RT_GPU_PARTS * RT_WARP % 64 == 0, "blocks are whole waves, of 64 threads too");
-
 /* "gfx90a:sramecc+:xnack-": code that names no features runs with and without them. */
 static rg_status
 hip_identify(rt_device *d, uint32_t ordinal, str *error)
@@ -27,6 +25,7 @@ hip_identify(rt_device *d, uint32_t ordinal, str *error)
         return RG_UNSUPPORTED;
     }
     snprintf(d->code, sizeof(d->code), "%.*s", (int)strcspn(name, ":"), name);
+    d->wave = ll_amd_wave(d->code);
     if (strncmp(d->code, "gfx", 3) == 0)
         return RG_OK;
     str_addf(error, "GPU %u (%s) does not say what code it runs; device \"cpu\" works without a GPU", ordinal, d->model);
@@ -159,6 +158,6 @@ const rt_maker rt_maker_hip = {
     .owns = hip_owns,
     .copy_across = hip_copy_across,
     .emit = hip_emit,
-    .by_value = ll_hsaco_by_value,
+    .by_value = ll_amd_by_value,
     .describe = hip_describe,
 };

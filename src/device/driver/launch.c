@@ -97,7 +97,7 @@ static rg_status
 start(rt_queue *q, const rt_program *p, rt_seat seat, const rt_arg *args, uint32_t warps, str *error)
 {
     rt_device *d = q->device;
-    uint32_t each = warps_of_block(p, warps), blocks = (warps + each - 1) / each, threads = each * RT_WARP;
+    uint32_t each = warps_of_block(p, warps), blocks = (warps + each - 1) / each, threads = each * d->wave;
     void *parameters[] = {&seat.record, seat.args ? (void *)&seat.args : (void *)(uintptr_t)args};
     bool together = p->info.waits && blocks > 1; /* one block is there at once in any case */
     if (together && q->recording && !d->driver.maker->records_together) {

@@ -91,7 +91,7 @@ show(const rt_program *p, const char *name, double since)
 static int
 choose_block(rt_program *p)
 {
-    const int step = RT_GPU_PARTS * RT_WARP;
+    const int wave = (int)p->device->wave, step = RT_GPU_PARTS * wave;
     int most = 0, threads = 0, code = p->device->driver.function_attribute(&threads, RT_FUNCTION_THREADS, p->function);
     if (threads > step)
         threads -= threads % step;
@@ -101,9 +101,9 @@ choose_block(rt_program *p)
         if (blocks * threads <= most)
             continue;
         most = blocks * threads;
-        p->block = (uint32_t)threads / RT_WARP;
+        p->block = (uint32_t)(threads / wave);
     }
-    p->resident = (uint32_t)most / RT_WARP * p->device->processors;
+    p->resident = (uint32_t)(most / wave) * p->device->processors;
     if (p->resident > p->device->warps)
         p->resident = p->device->warps / p->block * p->block;
     return code;
