@@ -1,0 +1,206 @@
+/* Device "vulkan" where the driver fails, at each of its calls in turn: nothing may stay behind, and whoever asked is told. And drivers
+ * that lack something. SPDX-License-Identifier: Apache-2.0
+ *
+ *   vulkan_faults_test DRIVER     that of fake_vulkan.c */
+#include "check.h"
+#include "device/device.h"
+#include "fake_vulkan.h"
+#include "spirv_by_hand.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+
+enum { ELEMENTS = 64 * RT_WARP, NO_MEMORY = -2, LOST = -4, OTHER = -13 };
+
+static fake_vulkan *fake, usual;
+static const rt_device_table *table;
+
+typedef struct scene {
+    unsigned failed, silent; /* calls; those that said nothing */
+    rg_status first;
+    char text[300];
+} scene;
+
+static bool
+done(scene *s, rg_status status, str *error)
+{
+    if (status && !s->failed++) {
+        s->first = status;
+        snprintf(s->text, sizeof s->text, "%s", error->ptr ? error->ptr : "");
+    }
+    s->silent += status && !error->len;
+    error->len = 0;
+    return !status;
+}
+
+static rg_status
+give_code(void *user, unsigned wanted, str *code, bool *kept, diag_list *diags)
+{
+    (void)wanted, (void)diags;
+    *kept = false;
+    str_add(code, *(const rg_str *)user);
+    return RG_OK;
+}
+
+/* A loop of three iterations around a task, and a print. */
+static rg_str
+code(void)
+{
+    static str bytes;
+    static const hand_entry entries[] = {{HAND_SET, 2, 0, 3}, {HAND_REACH, 1, 0, 2}, {HAND_ADD, 0, 0, 1}, {HAND_MIX, 0, 0, 5}, {HAND_PRINT, 0, 0, 0}};
+    static const spirv_step steps[] = {{SEGMENTS_RUN, 0, 0, 0},     {SEGMENTS_LOOP, 0, 0, 6}, {SEGMENTS_RUN, 1, 0, 0},
+                                       {SEGMENTS_EXIT_IF, 0, 4, 6}, {SEGMENTS_RUN, 2, 0, 0},  {SEGMENTS_TASK, 3, 0, 0},
+                                       {SEGMENTS_END, 0, 0, 1},     {SEGMENTS_RUN, 4, 0, 0}};
+    static const char u32[] = {RG_U32};
+    arena *in = arena_new();
+    spirv_code made = {.record = 256, .steps.in = in, .info.prints = true, .info.places.in = in};
+    for (size_t i = 0; i < countof(steps); i++)
+        vec_push(&made.steps, steps[i]);
+    vec_push(&made.info.places, ((ll_place){"%u\n", NULL, u32, 1, 1}));
+    hand_make(entries, countof(entries), in, &made);
+    hand_write(&made, &bytes);
+    arena_free(in);
+    return str_view(&bytes);
+}
+
+static unsigned printed;
+
+static void
+count_print(void *user, const char *text, size_t n)
+{
+    (void)user;
+    printed += n == 2 && text[0] == '3';
+}
+
+static void
+play(scene *s, rt_device *device, rt_queue *q, rg_str bytes)
+{
+    static uint32_t host[ELEMENTS];
+    str error = {.in = mem_scratch()};
+    diag_list diags = {.text.in = mem_scratch()};
+    void *y = NULL;
+    rt_program *p = NULL;
+    rt_program_desc desc = {.code = give_code, .user = &bytes, .nparams = 1, .label = "kernel `hand`"};
+    if (!done(s, table->compile(device, &desc, &p, &diags), &diags.text))
+        return;
+    if (done(s, table->memory->allocate(q, sizeof host, &y, &error), &error)) {
+        rt_arg arg = {.plane = {y}};
+        memset(host, 1, sizeof host);
+        bool good = done(s, table->memory->write(q, y, host, sizeof host, &error), &error);
+        good = good && done(s, table->memory->fill(q, y, &(uint64_t){7}, 8, ELEMENTS / 2, &error), &error);
+        good = good && done(s, table->memory->copy(q, y, (char *)y + 8, 8, &error), &error);
+        for (int i = 0; i < 3; i++)
+            good = good && done(s, table->launch(q, p, &arg, &error), &error);
+        good = good && done(s, table->memory->read(q, host, y, sizeof host, &error), &error);
+        done(s, table->streams->sync(q, &error), &error);
+        CHECK(!good || host[1] == 62831, "%u", host[1]); /* 0, three times 27 * y + 83 */
+        table->memory->release(device, y, sizeof host);
+    }
+    table->release(p);
+}
+
+/* Call number `call` fails; whether there was one. */
+static bool
+run_scene(long call, int code_, rg_str bytes)
+{
+    scene s = {0};
+    str error = {.in = mem_scratch()};
+    rt_device *device = NULL;
+    rt_queue *q = NULL, *other = NULL;
+    *fake = usual;
+    fake->fails_at = call;
+    fake->fails_with = code_;
+    if (done(&s, table->open(0, &device, &error), &error)) {
+        if (done(&s, table->open_queue(device, &(rt_queue_desc){.tape_budget = 1 << 20, .sink = {count_print, NULL}}, &q, &error), &error)) {
+            play(&s, device, q, bytes);
+            if (done(&s, table->open_queue(device, &(rt_queue_desc){0}, &other, &error), &error)) {
+                done(&s, table->streams->wait(other, q, &error), &error);
+                table->close_queue(other);
+            }
+            table->close_queue(q);
+        }
+        table->close(device);
+    }
+    bool reached = fake->calls >= call;
+    CHECK(fake->alive == 0 && fake->unsafe == 0, "error %d in %s, call %ld: %ld alive, %ld unsafe", code_, fake->failed, call, fake->alive,
+          fake->unsafe);
+    CHECK(!s.silent, "error %d in %s, call %ld: %u errors without a text", code_, fake->failed, call, s.silent);
+    CHECK(call || (!s.failed && printed == 3), "without a fault: %s, %u prints", s.text, printed);
+    if (getenv("VULKAN_FAULTS_SHOW") && reached && call)
+        printf("%d in %s: %u: %s\n", code_, fake->failed, s.failed, s.text);
+    return reached;
+}
+
+static void
+check_open(rg_status expected, const char *text)
+{
+    str error = {.in = mem_scratch()};
+    rt_device *device = NULL;
+    rg_status status = table->open(0, &device, &error);
+    CHECK(status == expected && error.ptr && strstr(error.ptr, text), "%d, not %d with '%s': %s", status, expected, text, error.ptr ? error.ptr : "");
+    if (!status)
+        table->close(device);
+    CHECK(fake->alive == 0, "%ld alive", fake->alive);
+}
+
+static void
+check_refusals(void)
+{
+    static const char *const lacks[] = {"bufferDeviceAddress", "shaderInt64", "timelineSemaphore", "vulkanMemoryModel"};
+    for (size_t i = 0; i < countof(lacks); i++) {
+        *fake = usual;
+        fake->lacks = lacks[i];
+        check_open(RG_UNSUPPORTED, lacks[i]);
+    }
+    *fake = usual;
+    fake->version = 1 << 22 | 1 << 12;
+    check_open(RG_UNSUPPORTED, "Vulkan 1.2: a GPU that is not there lacks it");
+    *fake = usual;
+    fake->loops = 65535;
+    check_open(RG_UNSUPPORTED, "ends a loop of 70000 iterations too early");
+    *fake = usual;
+    fake->devices = 0;
+    check_open(RG_NOT_FOUND, "no device");
+}
+
+/* What a driver was seen to do goes to who makes code. */
+static void
+check_rounding(int rounds)
+{
+    str error = {.in = mem_scratch()}, key = {.in = mem_scratch()};
+    rt_device *device = NULL;
+    *fake = usual;
+    fake->rounds = rounds;
+    if (table->open(0, &device, &error)) {
+        CHECK(false, "%s", error.ptr);
+        return;
+    }
+    table->describe(device, NULL, &key);
+    unsigned features = 0, exact = SPIRV_EXACT32 | SPIRV_EXACT64, fused = SPIRV_FUSED32 | SPIRV_FUSED64;
+    CHECK(sscanf(key.ptr, "vulkan %x", &features) == 1 && (features & exact) == (rounds ? exact : 0) && (features & fused) == fused, "%s", key.ptr);
+    table->close(device);
+}
+
+int
+main(int argc, char **argv)
+{
+    static const int codes[] = {NO_MEMORY, OTHER, LOST};
+    void *library = argc >= 2 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) : NULL;
+    fake = library ? dlsym(library, "fake") : NULL;
+    if (!fake) {
+        printf("usage: vulkan_faults_test DRIVER\n");
+        return 1;
+    }
+    setenv("RG_VULKAN_DRIVER", argv[1], 1);
+    usual = *fake;
+    table = rt_device_find(RG_STR("vulkan"));
+    check_refusals();
+    check_rounding(1);
+    check_rounding(0);
+    rg_str bytes = code();
+    bool reached = run_scene(0, 0, bytes);
+    for (long call = 1; reached; call++)
+        for (size_t k = 0; k < countof(codes); k++)
+            reached = run_scene(call, codes[k], bytes);
+    return check_done();
+}
