@@ -1,7 +1,7 @@
 /* GPUs of AMD's: HIP, and code objects. SPDX-License-Identifier: Apache-2.0
  *
  * HIP has no contexts to speak of: each thread has a current device. A code object is for one kind of GPU, by its name in LLVM:
- * there is no compiler in the driver. An access outside of all memory mostly ends the process. */
+ * there is no compiler in the driver. Before ROCm 7 an access outside of all memory ends the process. */
 #include "compiler/process.h"
 #include "device/driver/gpu.h"
 
@@ -125,6 +125,7 @@ static const int lost[] = {
     700, /* illegal address */
     702, /* timeout */
     710, /* assert of the device's own */
+    719, /* launch failed: an exception of the device's (ROCm 7) */
     0,
 };
 
