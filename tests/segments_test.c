@@ -107,7 +107,7 @@ int
 main(void)
 {
     check_steps("kernel @k(%x: buf<f32,1>) {\n  yield\n}\n", "");
-    check_steps(loop_text, "run0 loop13 run1 exit13 task2 run3 if9 task4 run5 else11 run6 end11 run7 end1 run8");
+    check_steps(loop_text, "run0 loop12 exit12 task1 run2 if8 task3 run4 else10 run5 end10 run6 end1 run7");
     check_steps(for_text, "run0 loop5 exit5 task1 run2 end1");
     check_places();
     check_refused("kernel @k(%n: i32, %x: buf<i32,1>) {\n  %0: i32 = const 0\n  store %x[%0], %n\n  yield\n}\n", "segment or task");

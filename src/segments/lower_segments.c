@@ -12,13 +12,14 @@
  *
  * What a segment yields lies in the launch's record (record.h). Nothing but segments and tasks can write there, so each value that
  * such a loop or if hands on is the result of the segment directly before: that segment writes it to where it goes. Values that are
- * there already (ir_stays_in_place) need no segment. */
+ * there already (ir_stays_in_place) need no segment. What a loop computes before its first exit moves to the end of each iteration. */
 #include "ir/edges.h"
 #include "opt/edit.h"
 #include "opt/pass.h"
 
 typedef struct cutter {
     ir_fn *fn;
+    arena *scratch;
     ir_op *open; /* the segment that takes what comes next; NULL: there is none */
 } cutter;
 
@@ -150,6 +151,112 @@ count_in_segments(cutter *c, ir_op *loop)
     loop->block = 0;
 }
 
+/* -- loops that begin with kernel-level code --------------------------------------------------------------------------- */
+
+enum { TURNED_MOST = 200 }; /* ops that are copied */
+
+/* What a loop does before its first exit, if that is kernel-level code. */
+typedef struct lead {
+    ir_op *loop, *exit;
+    arena *scratch;
+    ir_value **param; /* by id of a value of it: the parameter that it becomes */
+    uint32_t ops;
+    bool possible;
+} lead;
+
+static bool
+can_be_copied(ir_op *op, void *user)
+{
+    lead *l = user;
+    l->ops++;
+    l->possible &= op->code != RG_OP_TEMP && op->code != RG_OP_SLOT && op->code != RG_OP_PARALLEL && l->ops <= TURNED_MOST;
+    return l->possible;
+}
+
+static lead
+lead_of(cutter *c, ir_op *loop)
+{
+    lead l = {.loop = loop, .exit = ir_next_exit(loop, NULL), .scratch = c->scratch, .possible = true};
+    bool some = false;
+    for (ir_op *op = loop->regions[0]->first; op != l.exit && l.possible; op = op->next) {
+        some |= !is_declaration(op);
+        can_be_copied(op, &l);
+        for (uint32_t i = 0; i < op->nregions; i++)
+            ir_walk(op->regions[i], can_be_copied, &l);
+        for (uint32_t i = 0; i < op->nresults; i++)
+            l.possible &= op->results[i]->type.kind != IR_SLOT;
+    }
+    l.possible &= some;
+    return l;
+}
+
+static bool
+belongs_to_lead(const lead *l, const ir_value *v)
+{
+    return v->def && v->region == l->loop->regions[0] && !is_declaration(v->def) && ir_stands_before(v->def, l->exit);
+}
+
+/* A value of the lead that is used behind it is carried now. */
+static bool
+carry_lead(ir_op *op, void *user)
+{
+    lead *l = user;
+    for (uint32_t i = 0; i < op->nargs; i++) {
+        ir_value *v = op->args[i];
+        if (!belongs_to_lead(l, v))
+            continue;
+        if (!l->param[v->id])
+            l->param[v->id] = ir_region_param(l->loop->regions[0], v->type, v->name);
+        op->args[i] = l->param[v->id];
+    }
+    return true;
+}
+
+/* The lead once more before `at`, for these values of the loop's parameters; what is carried of it goes to `to`. */
+static void
+copy_lead(const lead *l, ir_op *at, ir_value *const *given, uint32_t n, ir_op *to)
+{
+    ir_region *body = l->loop->regions[0], *aside = ir_region_new(body->fn, NULL);
+    ir_value **map = arena_new_n(l->scratch, ir_value *, body->fn->next_id);
+    for (uint32_t i = 0; i < n; i++)
+        map[body->params[i]->id] = given[i];
+    for (const ir_op *op = body->first; op != l->exit; op = op->next)
+        ir_op_clone(body->fn, op, map, aside);
+    edit_splice(at, aside, NULL);
+    for (uint32_t i = n; i < body->nparams; i++)
+        for (const ir_op *op = body->first; op != l->exit; op = op->next)
+            for (uint32_t r = 0; r < op->nresults; r++)
+                if (l->param[op->results[r]->id] == body->params[i])
+                    ir_op_arg(to, body->fn, map[op->results[r]->id]);
+}
+
+/* Such code moves to where an iteration is decided on: before the loop, and to the end of each iteration, where a segment is anyway. */
+static bool
+turn_loop(cutter *c, ir_op *loop)
+{
+    lead l = lead_of(c, loop);
+    ir_region *body = loop->regions[0];
+    ir_op *yield = ir_terminator(body);
+    uint32_t n = body->nparams;
+    if (!l.possible)
+        return false;
+    l.param = arena_new_n(c->scratch, ir_value *, c->fn->next_id);
+    for (ir_op *op = l.exit, *next; op; op = next) {
+        next = op->next;
+        carry_lead(op, &l);
+        for (uint32_t i = 0; i < op->nregions; i++)
+            ir_walk(op->regions[i], carry_lead, &l);
+    }
+    copy_lead(&l, loop, loop->args, n, loop);
+    copy_lead(&l, yield, yield->args, n, yield);
+    for (ir_op *op = body->first, *next; op != l.exit; op = next) {
+        next = op->next;
+        if (!is_declaration(op))
+            ir_remove(op);
+    }
+    return true;
+}
+
 /* -- the walk ---------------------------------------------------------------------------------------------------------- */
 
 static void
@@ -157,11 +264,13 @@ cut_region(cutter *c, ir_region *r)
 {
     c->open = NULL;
     for (ir_op *op = r->first, *next; op; op = next) {
+        ir_op *before = op->prev;
         next = op->next;
         if (op->code == RG_OP_FOR && holds_tasks(op)) {
-            ir_op *before = op->prev;
             count_in_segments(c, op);
             next = before ? before->next : r->first; /* what counts comes first */
+        } else if (op->code == RG_OP_LOOP && holds_tasks(op) && turn_loop(c, op)) {
+            next = before ? before->next : r->first;
         } else if (is_declaration(op)) {
             ir_op *at = c->open ? c->open : op;
             ir_remove(op);
@@ -199,12 +308,11 @@ use_results(ir_op *op, void *user)
 bool
 lower_segments(ir_module *m, pass_context *context)
 {
-    (void)context;
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next) {
         if (!fn->kernel)
             continue;
-        cutter c = {.fn = fn};
+        cutter c = {.fn = fn, .scratch = context->scratch};
         cut_region(&c, fn->body);
         ir_walk(fn->body, use_results, &c);
         changed = true;
