@@ -483,7 +483,8 @@ test_enumeration(void)
     for (; rg_device_enumerate(n, &info) == RG_OK; n++) {
         rg_device *device;
         rg_device_desc desc = RG_DESC(rg_device_desc, .name = rg_str_of(info.name));
-        CHECK(info.name[0] && info.model[0] && info.code[0] && info.memory && info.processors, "%s", info.name);
+        CHECK(info.name[0] && info.model[0] && info.code[0] && info.memory, "%s", info.name);
+        CHECK(info.processors || strncmp(info.name, "vulkan", 6) == 0, "%s", info.name); /* its drivers do not tell */
         interpreter |= strcmp(info.name, "interp") == 0;
         GOOD(rg_device_open(&desc, &device));
         GOOD(rg_device_get_info(device, &same));

@@ -83,7 +83,7 @@ typedef struct rg_device_info {
     char code[32];            /* the target of compiled code: "sm_90", "x86-64" */
     uint64_t memory;          /* bytes of the device's memory, or of the host's if the device shares it */
     uint64_t memory_free;     /* bytes free now; 0: unknown */
-    uint32_t processors;      /* multiprocessors of a GPU; host processors that this process may use */
+    uint32_t processors;      /* multiprocessors of a GPU (0: its driver does not tell); host processors that this process may use */
     uint32_t threads;         /* resident at the same time */
     bool own_memory;          /* the device does not share the host's memory: the host copies from and to arrays */
     bool asynchronous;        /* launches return before they have ended */
