@@ -108,7 +108,7 @@ fake_properties(vk_physical device, vk_properties *p)
     snprintf(p->name, sizeof p->name, "a GPU that is not there");
     for (vk_head *next = p->head.next; next; next = next->next) {
         if (next->kind == VK_S_PROPERTIES_1_1)
-            ((vk_properties_1_1 *)next)->allocation = (uint64_t)1 << 32;
+            ((vk_properties_1_1 *)next)->allocation = 64 << 20;
         if (next->kind == VK_S_PROPERTIES_1_2)
             snprintf(((vk_properties_1_2 *)next)->driver_name, 16, "fake");
     }

@@ -323,7 +323,7 @@ void
 hand_write(const spirv_code *code, str *bytes)
 {
     str inner = {.in = mem_scratch()};
-    rt_needs needs = {.unknown_loop = true};
+    rt_needs needs = {.unknown_loop = true, .unknown_temp = code->info.has_tape};
     spirv_code_write(&inner, code);
     rt_needs_write(&needs, bytes);
     bytes_put(bytes, str_view(&inner));

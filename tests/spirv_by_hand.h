@@ -25,7 +25,7 @@ typedef struct hand_entry {
 
 /* In the arena; words and entries of `code` are set. */
 void hand_make(const hand_entry *entries, uint32_t n, arena *in, spirv_code *code);
-/* The bytes that a program of device "vulkan" is loaded from. */
+/* The bytes that a program of device "vulkan" is loaded from. With a tape it takes arrays, too, of lengths that nobody knows. */
 void hand_write(const spirv_code *code, str *bytes);
 
 #endif

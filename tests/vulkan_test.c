@@ -395,6 +395,30 @@ check_faults(void)
     table->close_queue(q);
 }
 
+/* Tape and arrays together are no more than one piece of memory. */
+static void
+check_pages(void)
+{
+    rt_queue *q = open_queue((uint64_t)1 << 40);
+    str error = {.in = mem_scratch()};
+    void *y = NULL;
+    uint32_t found = 0;
+    program gs, *g = &gs;
+    begin(g, 0);
+    g->code.info.has_tape = true;
+    mix(g);
+    finish(g);
+    rt_program *p = compile(&g->code, "kernel `hand`");
+    if (!p || !ok(table->memory->allocate(q, ELEMENTS * 4, &y, &error), &error))
+        return;
+    ok(launch(q, p, y, &error), &error);
+    ok(table->memory->read(q, &found, y, sizeof found, &error), &error);
+    CHECK(found == interpret(g, 0));
+    table->release(p);
+    table->memory->release(device, y, ELEMENTS * 4);
+    table->close_queue(q);
+}
+
 /* A launch on memory that is not the device's. */
 static void
 check_refused(void)
@@ -494,6 +518,7 @@ main(int argc, char **argv)
     check_order();
     check_faults();
     check_refused();
+    check_pages();
     check_cancel(true);
     check_cancel(false);
     table->close(device);

@@ -54,15 +54,19 @@ choose_groups(const rt_queue *q, const rt_program *p, const rt_arg *args, uint64
     if (p->code.info.has_tape && fit < most)
         most = fit ? (uint32_t)fit : 1;
     rt_need need = rt_needs_of(&p->needs, args, most);
-    *heap = need.temps == UINT64_MAX ? q->budget : need.temps;
+    *heap = need.temps;
     return need.warps;
 }
 
-/* Tapes may take all of the budget; the kernel level's arrays lie beside it. */
+/* Tapes may take all of the budget; the kernel level's arrays lie beside it. Where only the device knows how large these are, they may be as
+ * large again, or what one piece of memory has room for. */
 static rg_status
 provide_pages(rt_queue *q, const rt_program *p, uint64_t heap, rt_vulkan_launch *launch, str *error)
 {
-    uint64_t tape = p->code.info.has_tape ? q->budget : 0, bytes = tape + heap ? tape + heap + RT_GPU_PAGE : 0;
+    uint64_t tape = p->code.info.has_tape ? q->budget : 0, most = q->device->facts.allocation - tape - 4 * RT_GPU_PAGE;
+    if (heap == UINT64_MAX)
+        heap = q->budget < most ? q->budget : most;
+    uint64_t bytes = tape + heap ? tape + heap + RT_GPU_PAGE : 0;
     if (bytes)
         TRY(grow(q, &q->pages, bytes + RT_GPU_PAGE, error));
     launch->pool = (q->pages.address + RT_GPU_PAGE - 1) & ~(uint64_t)(RT_GPU_PAGE - 1);
