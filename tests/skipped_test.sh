@@ -13,6 +13,8 @@ missing=$(awk '
     match($0, /^ *test\(\047[a-z0-9_]+\047/) {
         name = substr($0, RSTART, RLENGTH)
         sub(/^ *test\(/, "", name)
+        if (substr($0, RSTART + RLENGTH) ~ /^ *\+/) # the first part of several names
+            sub(/\047$/, "", name)
         for (i = 1; i <= depth; i++)
             if (condition[i] !~ /if not /)
                 wanted[name] = 1
