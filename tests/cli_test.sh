@@ -1050,8 +1050,6 @@ expect 2 ir k.c relax --device cuda --target gfx942
 says '--target gfx942 is for --device amd'
 expect 2 ir k.c relax --device amd --target x86-64
 says '--target of --device amd is an AMD GPU'
-expect 2 build k.c relax --target gfx942
-says 'nothing to build for --device amd'
 expect 1 ir k.c relax --device abacus
 says 'there is no device "abacus" (there is cpu'
 expect 0 ir k.c relax --form forward_vjp --stage tape --device simt
@@ -1062,6 +1060,17 @@ for device in cpu interp simt cuda amd; do
     expect 0 explain k.c relax --device $device
 done
 
+# of AMD's: a code object and what the comments of PTX say; a build without it says so
+if "$rgc" build k.c relax --target gfx1100 >out 2>err; then
+    holds relax.hsaco
+    expect 0 grad k.c relax --target gfx942 -o gpu.hsaco
+    grep -q '^// entry rgk_relax_forward_vjp: arguments by value.*; tape' gpu.txt && grep -q 'blocks of at most 256 threads' gpu.txt &&
+        grep -q 'rgk_relax_vjp.kd' gpu.hsaco && pass || fail "gpu.hsaco or gpu.txt lacks what it should say"
+    expect 1 build k.c relax --target gfx803
+    says 'there is no GPU `gfx803`'
+else
+    grep -q "AMD's GPUs\|the runtime on the device" err && pass || fail "no code object, and no reason: $(cat err)"
+fi
 # a GPU's: PTX with a comment for each entry; a build without it says so
 expect 2 ir k.c relax --target
 if "$rgc" build k.c relax --target sm_90 >out 2>err; then

@@ -428,10 +428,10 @@ typedef struct rg_object_desc {
     uint32_t size;
     uint32_t forms;      /* forms to compile, one bit each, as 1u << RG_FORWARD_VJP; 0: RG_FORWARD */
     uint32_t also;       /* further forms, in the same way, which are left out if the kernel has no such derivative */
-    rg_str target;       /* empty: this machine; "sm_70" to "sm_121": PTX for that NVIDIA GPU or a newer one; else LLVM's name of a
-                          * triple: "aarch64-linux-gnu" */
+    rg_str target;       /* empty: this machine; "sm_70" to "sm_121": PTX for that NVIDIA GPU or a newer one; "gfx942", "gfx1100", "gfx11-generic",
+                          * ...: a code object for that AMD GPU; else LLVM's name of a triple: "aarch64-linux-gnu" */
     rg_str cpu, features; /* LLVM's names: "x86-64-v3", "+avx2,+fma". Empty: those of this machine; with a triple, generic ones */
-    bool assembly;       /* assembly text instead of an object file; PTX is always text */
+    bool assembly;       /* assembly text instead of an object file; PTX is always text, a code object never */
 } rg_object_desc;
 
 typedef struct rg_object_info {
@@ -439,7 +439,7 @@ typedef struct rg_object_info {
     uint32_t forms; /* forms that were compiled */
     rg_str code;    /* an object file, to be linked with librgrt.a, -pthread and -lm; or assembly text */
     rg_str header;  /* a C header that declares KERNEL_forward() and so on, and needs no other header of this library. Empty for PTX,
-                     * which begins with a description of how to launch it (docs/gpu.md) */
+                     * which begins with a description of how to launch it (docs/gpu.md); of a code object, that description */
 } rg_object_info;
 
 /* Compiles a kernel ahead of time, with adjoints and tangents for all float parameters, for use without a compiler. Options of code

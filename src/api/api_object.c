@@ -1,4 +1,4 @@
-/* Kernels compiled ahead of time: objects, assembly, PTX. SPDX-License-Identifier: Apache-2.0 */
+/* Kernels compiled ahead of time: objects, assembly, PTX, code objects. SPDX-License-Identifier: Apache-2.0 */
 #include "api/api.h"
 
 #include "ahead/build_gpu.h"
@@ -20,7 +20,8 @@ struct rg_object {
 typedef struct parts {
     const rg_kernel *of;
     const char *target, *cpu, *features; /* NULL: not named */
-    bool gpu, assembly;
+    const struct target *gpu; /* NULL: target is none */
+    bool assembly;
     ir_module *source, *modules[RG_FORM_COUNT];
     const ir_fn *fns[RG_FORM_COUNT];
     const char *names[RG_FORM_COUNT];
@@ -58,7 +59,7 @@ static const struct {
 static const target *
 machine_of(const parts *p)
 {
-    return p->gpu ? &target_nvidia : p->target || p->cpu ? target_named(p->target, p->cpu) : NULL;
+    return p->gpu ? p->gpu : p->target || p->cpu ? target_named(p->target, p->cpu) : NULL;
 }
 
 /* A form that is not needed is left out where it is refused; other errors are faults of ours, which nothing may hide. */
@@ -196,13 +197,13 @@ check_target(parts *p)
 #endif
 
 static rg_status
-add_ptx(str *out, parts *p)
+add_gpu_code(str *out, str *description, parts *p)
 {
     const rg_module_desc *code = &p->of->module->desc;
     build_gpu made = {.kernel = p->source->first, .fns = p->fns, .names = p->names, .n = p->n, .dense = p->dense,
                       .gpu = p->target, .fast_math = code->fast_math, .native_math = code->native_math,
                       .apart = code->compile_process};
-    return build_gpu_text(&made, out, &p->diags);
+    return build_gpu_code(&made, out, description, &p->diags);
 }
 
 /* -- all of it --------------------------------------------------------------------------------- */
@@ -229,7 +230,7 @@ make_parts(parts *p, rg_kernel *kernel, const rg_object_desc *desc, str *code, s
     if (!p->n)
         return no_forms(p);
     if (p->gpu)
-        return add_ptx(code, p);
+        return add_gpu_code(code, header, p);
     if (!header_write(header, p->source->first, p->entries, p->n, &made, &error))
         return api_error(RG_UNSUPPORTED, "%s", error.ptr);
     return add_object(code, p, made.ptr);
@@ -273,12 +274,12 @@ build_kernel(rg_kernel *kernel, const rg_object_desc *desc, rg_object **object)
                .features = named_text(desc->features),
                .assembly = desc->assembly,
                .diags.text.in = mem_scratch()};
-    p.gpu = p.target && strncmp(p.target, "sm_", 3) == 0;
+    p.gpu = build_gpu_target(p.target);
     if (p.gpu && (p.cpu || p.features))
         return api_error(RG_INVALID, "cpu and features are of processors; target names the GPU, here %s", p.target);
     if (p.gpu && kernel->module->desc.deterministic)
-        return api_error(RG_UNSUPPORTED, "no PTX is made of a module that is deterministic: it does not say what memory its sums need\n"
-                                         "a launch on device cuda compiles it");
+        return api_error(RG_UNSUPPORTED, "no code for GPUs is made of a module that is deterministic: it does not say what memory its sums need\n"
+                                         "a launch on the GPU compiles it");
     mem_owner owns;
     mem_own(&owns, parts_free, &p);
     rg_status status = make_parts(&p, kernel, desc, &code, &header);

@@ -3,13 +3,16 @@
 
 #define OPTIONS_HELP                                                                               \
     "\n"                                                                                           \
-    "  -o FILE           the object file (default KERNEL.o, or KERNEL_grad.o; for GPUs .ptx)\n"    \
-    "  --header FILE     the C header (default: the object's name with .h)\n"                      \
+    "  -o FILE           the object file (default KERNEL.o, or KERNEL_grad.o; for GPUs .ptx, .hsaco)\n"    \
+    "  --header FILE     the C header (default: the object's name with .h); of amd the description\n" \
+    "                    of the code object (with .txt)\n"                                          \
     "                    -: the standard output\n"                                                  \
     "  -S                assembly instead of an object file (KERNEL.s)\n"                          \
-    "  --device NAME     cpu (default); cuda: PTX instead of an object and a header\n"              \
+    "  --device NAME     cpu (default); cuda: PTX instead of an object and a header; amd: a code\n" \
+    "                    object and its description\n"                                              \
     "  --target TRIPLE   of cpu: another machine, as LLVM names it (default: this one); of cuda:\n" \
-    "                    sm_70 (default) to sm_121, which says --device cuda by itself\n"           \
+    "                    sm_70 (default) to sm_121, which says --device cuda by itself; of amd:\n"  \
+    "                    gfx942 (default), gfx90a, gfx1100, gfx1201, gfx11-generic, ...\n"          \
     "  --fast-math       approximate functions of f32 on a GPU\n"                                   \
     "  --cpu NAME        its processor (default: this one's; with --target: generic)\n"            \
     "  --features LIST   of the processor: +avx2,+fma\n" CLI_SOURCE_HELP "\n"                      \
@@ -45,14 +48,18 @@ write_output(const char *path, rg_str data)
         cli_fail("%s: cannot be written", path);
 }
 
-/* FILE.o gives FILE.h */
+/* FILE.o gives FILE.h; of GPUs FILE.hsaco gives FILE.txt */
 static void
-header_beside(str *out, const char *object)
+header_beside(str *out, const char *object, const char *gpu)
 {
+    const char *const endings[] = {".o", ".s", ".hsaco"};
     size_t n = strlen(object);
-    if (n > 2 && (strcmp(object + n - 2, ".o") == 0 || strcmp(object + n - 2, ".s") == 0))
-        n -= 2;
-    str_addf(out, "%.*s.h", (int)n, object);
+    for (size_t i = 0; i < countof(endings); i++)
+        if (n > strlen(endings[i]) && str_ends(rg_str_of(object), endings[i])) {
+            n -= strlen(endings[i]);
+            break;
+        }
+    str_addf(out, "%.*s.%s", (int)n, object, gpu ? "txt" : "h");
 }
 
 static void
@@ -61,9 +68,9 @@ build(const build_options *o, bool gradient)
     const char *kernel = o->positional.at[1], *gpu = o->machine.gpu;
     bool assembly = o->assembly.n > 0;
     str name = {.in = mem_scratch()}, header_name = {.in = mem_scratch()};
-    str_addf(&name, "%s%s.%s", kernel, gradient ? "_grad" : "", gpu ? "ptx" : assembly ? "s" : "o");
+    str_addf(&name, "%s%s.%s", kernel, gradient ? "_grad" : "", gpu ? o->machine.ending : assembly ? "s" : "o");
     const char *path = cli_last(&o->object, name.ptr);
-    header_beside(&header_name, path);
+    header_beside(&header_name, path, gpu);
     rg_module_desc code = RG_DESC(rg_module_desc, .fast_math = o->fast.n > 0);
     /* what is refused is left out, but for the gradient in one launch */
     rg_object_desc desc = RG_DESC(rg_object_desc, .forms = 1u << RG_FORWARD | (gradient ? 1u << RG_FORWARD_VJP : 0),
@@ -97,8 +104,8 @@ run(const cli_command *command, int argc, char **argv, bool gradient)
     o.machine = cli_find_machine(command, &o.device, &o.target);
     const char *device = o.machine.device;
     bool gpu = o.machine.gpu != NULL;
-    if ((o.device.n || gpu) && strcmp(device, "cpu") != 0 && strcmp(device, "cuda") != 0)
-        cli_usage_error(command, "there is nothing to build for --device %s: it is for cpu or cuda", device);
+    if ((o.device.n || gpu) && strcmp(device, "cpu") != 0 && !gpu)
+        cli_usage_error(command, "there is nothing to build for --device %s: it is for cpu, cuda or amd", device);
     if (gpu && (o.cpu.n || o.features.n))
         cli_usage_error(command, "--cpu and --features are for --device cpu; --target chooses the GPU");
     if (!gpu && strcmp(cli_last(&o.object, ""), "-") == 0 && !o.header.n)

@@ -10,11 +10,11 @@
 /* GPUs that --target names by the beginning of its word, and the one that is taken where it names none: of NVIDIA's the oldest, whose
  * PTX is right for all newer ones too. */
 static const struct {
-    const char *device, *begins, *usual, *like;
+    const char *device, *begins, *usual, *like, *ending;
     const target *target;
 } gpus[] = {
-    {"cuda", "sm_", "sm_70", "an NVIDIA GPU as sm_90", &target_nvidia},
-    {"amd", "gfx", "gfx942", "an AMD GPU as gfx1100", &target_amd},
+    {"cuda", "sm_", "sm_70", "an NVIDIA GPU as sm_90", "ptx", &target_nvidia},
+    {"amd", "gfx", "gfx942", "an AMD GPU as gfx1100", "hsaco", &target_amd},
 };
 
 static ir_module *
@@ -185,10 +185,10 @@ cli_find_machine(const cli_command *command, const cli_words *device, const cli_
     if (is_gpu && of != named)
         cli_usage_error(command, "--target %s is for --device %s, not %s", gpu, gpus[named].device, name);
     if (of == countof(gpus))
-        return (cli_machine){name, table ? table->target : NULL, NULL};
+        return (cli_machine){name, table ? table->target : NULL, NULL, NULL};
     if (gpu && !is_gpu)
         cli_usage_error(command, "--target of --device %s is %s, not %s", name, gpus[of].like, gpu);
-    return (cli_machine){name, gpus[of].target, gpu ? gpu : gpus[of].usual};
+    return (cli_machine){name, gpus[of].target, gpu ? gpu : gpus[of].usual, gpus[of].ending};
 }
 
 void

@@ -31,7 +31,8 @@ uint8_t *cli_planes(const ir_fn *fn, const cli_words *constant);
 typedef struct cli_machine {
     const char *device; /* its name */
     const target *target; /* NULL: this machine's CPU */
-    const char *gpu;    /* "sm_90": an NVIDIA GPU's code; NULL: not that */
+    const char *gpu;    /* "sm_90", "gfx942": a GPU's code; NULL: not that */
+    const char *ending; /* then, of the names of files with it: "ptx" */
 } cli_machine;
 cli_machine cli_find_machine(const cli_command *command, const cli_words *device, const cli_words *target);
 _Noreturn void cli_fail_diags(const cli_ir *ir);

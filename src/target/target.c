@@ -56,7 +56,8 @@ static const struct {
         .slow_alone = true, .adds_freely = true,                                                                         \
     }
 const target target_nvidia = NVIDIA("nvidia", false), target_segments = NVIDIA("segments", true);
-/* Nobody has timed AMD's GPUs: they are taken for NVIDIA's. */
+/* Nobody has timed AMD's GPUs: they are taken for NVIDIA's. A warp is a wave there, and memory as far away. (With blocks of 256 threads
+ * a thread may have 128 words of registers where four waves share a SIMD.) */
 const target target_amd = NVIDIA("amd", false);
 
 const target *

@@ -94,6 +94,7 @@ typedef struct gen {
     const ir_fn *ir, *kernel; /* ir: what is generated, the kernel or a function of the math library */
     const ll_options *options;
     const target *target; /* of the module */
+    const struct gpu_kind *kind; /* of GPU that code is for (gpu.h); NULL: a CPU, or rt/simt */
     settings settings;
     const char *symbol; /* of the entry function */
     bool libm_names;    /* libm's functions under its names (objects) or ours (jit) */
@@ -160,6 +161,10 @@ LLVMBasicBlockRef gen_block(gen *g, const char *name);
 LLVMBasicBlockRef gen_here(gen *g);
 void gen_at(gen *g, LLVMBasicBlockRef block);
 LLVMValueRef gen_alloca(gen *g, LLVMTypeRef type, LLVMValueRef count, const char *name);
+void gen_align(LLVMValueRef at, unsigned bytes); /* of an alloca */
+/* A constant of the module, without linkage and value as yet; and as a pointer like all others: GPUs may have a space for them. */
+LLVMValueRef gen_constant(gen *g, LLVMTypeRef type, const char *name);
+LLVMValueRef gen_address(gen *g, LLVMValueRef global);
 LLVMValueRef gen_string(gen *g, const char *text, size_t bytes, const char *name);
 LLVMValueRef gen_field(gen *g, LLVMBuilderRef b, LLVMTypeRef record, LLVMValueRef at,
                        unsigned field);

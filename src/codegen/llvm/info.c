@@ -118,7 +118,11 @@ enum { AMD_ARGUMENT_BYTES = 4096 - 256 - sizeof(void *) };
 bool
 ll_makes_hsaco(void)
 {
+#if RG_HAVE_AMD
+    return true;
+#else
     return false;
+#endif
 }
 
 bool

@@ -66,6 +66,7 @@ RG_MUST_CHECK rg_status ll_emit_ptx(const ir_fn *fn, const char *name, const ll_
 
 /* The same for AMD's GPUs: code objects for the kind of GPU that options->cpu names ("gfx942"). A warp is one wave, of ll_amd_wave
  * threads of the hardware. RG_UNSUPPORTED: this build makes none, or not for this GPU. */
+enum { LL_AMD_BLOCK = 256 }; /* threads of the hardware in a block, at most */
 bool ll_makes_hsaco(void);
 bool ll_amd_by_value(const ir_fn *fn);
 uint32_t ll_amd_wave(const char *cpu);

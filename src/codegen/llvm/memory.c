@@ -253,10 +253,10 @@ gen_zero_cell(gen *g)
 {
     if (!g->zero_cell) {
         LLVMTypeRef type = LLVMArrayType2(g->i64, g->threads ? g->threads : 1);
-        g->zero_cell = LLVMAddGlobal(g->module, type, "zero");
-        LLVMSetInitializer(g->zero_cell, LLVMConstNull(type));
-        LLVMSetLinkage(g->zero_cell, LLVMPrivateLinkage);
-        LLVMSetGlobalConstant(g->zero_cell, true);
+        LLVMValueRef cell = gen_constant(g, type, "zero");
+        LLVMSetInitializer(cell, LLVMConstNull(type));
+        LLVMSetLinkage(cell, LLVMPrivateLinkage);
+        g->zero_cell = gen_address(g, cell);
     }
     return g->zero_cell;
 }

@@ -2,12 +2,11 @@
 #ifndef CODEGEN_LLVM_NVIDIA_H
 #define CODEGEN_LLVM_NVIDIA_H
 
-#include "codegen/llvm/gen.h"
+#include "codegen/llvm/gpu.h"
 
 #define NVIDIA_TRIPLE "nvptx64-nvidia-cuda"
 #define NVIDIA_OLDEST "sm_70"
 #define NVIDIA_NEWEST "sm_121"
-enum { NVIDIA_GLOBAL = 1 }; /* the address space */
 enum { NVIDIA_REDUX = 80 }; /* the first with an instruction that reduces a warp's integers */
 
 /* The version of PTX for a GPU, as a feature of LLVM's; NULL: it is none of those above. */
@@ -24,7 +23,7 @@ void nvidia_hide_counters(LLVMModuleRef module);
 static inline bool
 gen_for_nvidia(const gen *g)
 {
-    return g->target->warp && g->options->triple;
+    return g->kind == &gpu_nvidia;
 }
 
 /* latch.c: what stands before the branch back to a loop's head; nothing if the body has no loops, or for other machines.

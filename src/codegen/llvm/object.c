@@ -24,6 +24,7 @@ unit_add_kernel(unit *u, const ir_fn *fn, const char *name)
                 .symbol = name,
                 .libm_names = u->g.libm_names,
                 .native_math = u->g.native_math,
+                .kind = u->g.kind,
                 .math = u->g.math,
                 .gpu = u->g.gpu,
                 .inline_room = u->g.inline_room,
@@ -97,7 +98,7 @@ ll_print(const ir_fn *fn, const ll_options *options, ll_stage stage, str *out, d
     unit u;
     LLVMMemoryBufferRef text = NULL;
     if (options && fn->module->target->warp && options->cpu)
-        return ptx_print(fn, options, stage, out, diags);
+        return gpu_print(fn, options, stage, out, diags);
     unit_begin(&u, fn, options, fn->name);
     bool made = machine_create(u.g.options, u.effort, &u.machine, &u.error) && unit_generate(&u) &&
                 (stage == LL_STAGE_RAW || unit_optimize(&u));

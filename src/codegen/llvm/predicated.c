@@ -45,7 +45,7 @@ to_register(gen *g, const form *f, LLVMValueRef v)
 static LLVMValueRef
 in_global(gen *g, LLVMValueRef at)
 {
-    return LLVMBuildAddrSpaceCast(g->b, at, LLVMPointerTypeInContext(g->context, NVIDIA_GLOBAL), "");
+    return LLVMBuildAddrSpaceCast(g->b, at, LLVMPointerTypeInContext(g->context, GPU_GLOBAL), "");
 }
 
 /* `stands`: it reads what nothing writes; else it keeps its place among other accesses */

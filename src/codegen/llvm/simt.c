@@ -258,9 +258,9 @@ gen_or_leave(gen *g, LLVMValueRef pointer)
 LLVMValueRef
 gen_global(gen *g, LLVMBuilderRef b, LLVMValueRef pointer)
 {
-    if (!gen_for_nvidia(g))
+    if (!g->kind)
         return pointer;
-    LLVMTypeRef global = LLVMPointerTypeInContext(g->context, NVIDIA_GLOBAL);
+    LLVMTypeRef global = LLVMPointerTypeInContext(g->context, GPU_GLOBAL);
     return LLVMBuildAddrSpaceCast(b, LLVMBuildAddrSpaceCast(b, pointer, global, ""), g->ptr, "");
 }
 

@@ -160,12 +160,11 @@ own_constant(gen *g, const numbers *all)
         return common;
     for (unsigned l = 0; l < RT_WARP; l++)
         values[l] = LLVMConstInt(all->type, (uint64_t)all->rest[l], true);
-    LLVMValueRef table = LLVMAddGlobal(g->module, LLVMArrayType2(all->type, RT_WARP), "places");
+    LLVMValueRef table = gen_constant(g, LLVMArrayType2(all->type, RT_WARP), "places");
     LLVMSetInitializer(table, LLVMConstArray2(all->type, values, RT_WARP));
     LLVMSetLinkage(table, LLVMPrivateLinkage);
-    LLVMSetGlobalConstant(table, true);
     at = LLVMBuildZExt(g->s->top, at, g->i64, "");
-    at = LLVMBuildInBoundsGEP2(g->s->top, all->type, table, &at, 1, "");
+    at = LLVMBuildInBoundsGEP2(g->s->top, all->type, gen_address(g, table), &at, 1, "");
     return gen_invariant(g, LLVMBuildLoad2(g->s->top, all->type, at, ""));
 }
 

@@ -150,7 +150,7 @@ void
 gen_own_frames_begin(gen *g, const ir_op *op, uint32_t bytes, uint32_t unit)
 {
     LLVMValueRef frames = gen_alloca(g, LLVMArrayType2(g->i8, bytes), NULL, "frames");
-    LLVMSetAlignment(frames, 8);
+    gen_align(frames, 8);
     g->s->own_unit = unit;
     gen_set(g, op->results[0], frames);
 }

@@ -35,7 +35,7 @@ static LLVMValueRef
 reserve_record(gen *g, size_t bytes, const char *name)
 {
     LLVMValueRef at = gen_alloca(g, LLVMArrayType2(g->i8, bytes), NULL, name);
-    LLVMSetAlignment(at, _Alignof(rt_gpu_thread));
+    gen_align(at, _Alignof(rt_gpu_thread));
     return at;
 }
 

@@ -53,14 +53,13 @@ gen_table(gen *g, const ir_op *op)
     if (!global) {
         LLVMValueRef data =
             LLVMConstStringInContext2(g->context, op->attr.data, (size_t)slot_bytes(g, v), true);
-        global = LLVMAddGlobal(g->module, LLVMTypeOf(data), name);
+        global = gen_constant(g, LLVMTypeOf(data), name);
         LLVMSetInitializer(global, data);
         LLVMSetLinkage(global, LLVMInternalLinkage);
-        LLVMSetGlobalConstant(global, true);
         LLVMSetUnnamedAddress(global, LLVMGlobalUnnamedAddr);
         LLVMSetAlignment(global, ir_bytes(d) < 16 ? 16 : ir_bytes(d));
     }
-    gen_set(g, v, global);
+    gen_set(g, v, gen_address(g, global));
 }
 
 /* Large slots take their parts of one block, asked for once per task. */
@@ -92,7 +91,7 @@ gen_slot(gen *g, const ir_op *op)
         g->s->stack_used += bytes;
         at = gen_alloca(g, slot_type(g, slot), NULL, "slot");
         unsigned align = bytes >= 32 ? 32 : 16;
-        LLVMSetAlignment(at, !slot->type.lanes ? align : gen_for_nvidia(g) && bytes >= PIECE ? PIECE : alignment(g, slot));
+        gen_align(at, !slot->type.lanes ? align : gen_for_nvidia(g) && bytes >= PIECE ? PIECE : alignment(g, slot));
     }
     gen_set(g, slot, at);
 }

@@ -403,10 +403,10 @@ gen_tape_thin(gen *g, const ir_op *op)
         first++;
     LLVMValueRef frame = gen_i64(g, ir_frame_of(op->args + first, op->nargs - first)), sizes;
     if (first == 3) { /* a constant: registers are not kept for an address in the stack */
-        sizes = LLVMAddGlobal(g->module, g->i64, "size");
-        LLVMSetInitializer(sizes, frame);
-        LLVMSetGlobalConstant(sizes, true);
-        LLVMSetLinkage(sizes, LLVMPrivateLinkage);
+        LLVMValueRef size = gen_constant(g, g->i64, "size");
+        LLVMSetInitializer(size, frame);
+        LLVMSetLinkage(size, LLVMPrivateLinkage);
+        sizes = gen_address(g, size);
         n = 1;
     } else {
         LLVMTypeRef type = LLVMArrayType2(g->i64, first - 2);

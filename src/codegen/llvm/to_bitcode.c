@@ -1,6 +1,6 @@
 /* rgbitcode: the runtime for a kind of GPU as one C array. SPDX-License-Identifier: Apache-2.0
  *
- *     rgbitcode OUT.c NAME FILE.bc...
+ *     rgbitcode OUT.c NAME SCOPE|- FILE.bc...
  *
  * The files are what a compiler of C made of src/rt/gpu, not optimised. They are linked and optimised here, once, so
  * that a kernel's compilation only takes in what it calls. */
@@ -53,7 +53,7 @@ link_files(LLVMContextRef context, int n, char **paths)
     return whole;
 }
 
-/* Compilers of C know no scopes for atomics of every GPU and take the whole system; nobody but the device looks. */
+/* Compilers of C know no scopes for atomics of some GPUs and take the whole system; nobody but the device looks. */
 static void
 narrow_runtime_atomics(LLVMValueRef fn, unsigned scope)
 {
@@ -113,15 +113,17 @@ write_array(LLVMModuleRef module, const char *path, const char *name)
 int
 main(int argc, char **argv)
 {
-    if (argc < 4)
-        return report_failure("usage", "rgbitcode OUT.c NAME FILE.bc...");
+    if (argc < 5)
+        return report_failure("usage", "rgbitcode OUT.c NAME SCOPE|- FILE.bc...");
     LLVMContextRef context = LLVMContextCreate();
-    LLVMModuleRef module = link_files(context, argc - 3, argv + 3);
+    LLVMModuleRef module = link_files(context, argc - 4, argv + 4);
     if (!module)
         return 1;
-    unsigned scope = LLVMGetSyncScopeID(context, "device", 6);
+    bool narrows = strcmp(argv[3], "-") != 0;
+    unsigned scope = LLVMGetSyncScopeID(context, argv[3], strlen(argv[3]));
     for (LLVMValueRef fn = LLVMGetFirstFunction(module); fn; fn = LLVMGetNextFunction(fn)) {
-        narrow_runtime_atomics(fn, scope);
+        if (narrows)
+            narrow_runtime_atomics(fn, scope);
         forget_target(fn);
     }
     int code = optimize(module) || write_array(module, argv[1], argv[2]);

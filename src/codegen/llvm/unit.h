@@ -31,7 +31,7 @@ void unit_end(unit *u); /* but for error */
 /* Reports u->error and frees it; RG_COMPILE. */
 rg_status unit_failed(unit *u, diag_list *diags);
 /* ll_print of a GPU */
-rg_status ptx_print(const ir_fn *fn, const ll_options *options, ll_stage stage, str *out, diag_list *diags);
+rg_status gpu_print(const ir_fn *fn, const ll_options *options, ll_stage stage, str *out, diag_list *diags);
 rg_status unit_report(diag_list *diags, const char *stage, str *error);
 ll_times *unit_times(void);
 

@@ -1,6 +1,6 @@
 /* Types, constants, blocks, and which LLVM value an IR value is.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "codegen/llvm/gen.h"
+#include "codegen/llvm/gpu.h"
 
 #include <llvm-c/DebugInfo.h>
 
@@ -167,20 +167,41 @@ gen_alloca(gen *g, LLVMTypeRef type, LLVMValueRef count, const char *name)
     if (first)
         LLVMPositionBuilderBefore(b, first);
     LLVMValueRef at = LLVMBuildAlloca(b, type, name);
+    if (LLVMTypeOf(at) != g->ptr)
+        at = LLVMBuildAddrSpaceCast(b, at, g->ptr, "");
     LLVMPositionBuilderAtEnd(b, entry);
     return at;
+}
+
+void
+gen_align(LLVMValueRef at, unsigned bytes)
+{
+    LLVMSetAlignment(LLVMIsAAllocaInst(at) ? at : LLVMGetOperand(at, 0), bytes);
+}
+
+LLVMValueRef
+gen_constant(gen *g, LLVMTypeRef type, const char *name)
+{
+    LLVMValueRef global = LLVMAddGlobalInAddressSpace(g->module, type, name, g->kind ? g->kind->constants : 0);
+    LLVMSetGlobalConstant(global, true);
+    return global;
+}
+
+LLVMValueRef
+gen_address(gen *g, LLVMValueRef global)
+{
+    return LLVMTypeOf(global) == g->ptr ? global : LLVMConstAddrSpaceCast(global, g->ptr);
 }
 
 LLVMValueRef
 gen_string(gen *g, const char *text, size_t bytes, const char *name)
 {
     LLVMValueRef data = LLVMConstStringInContext2(g->context, text, bytes, true);
-    LLVMValueRef global = LLVMAddGlobal(g->module, LLVMTypeOf(data), name);
+    LLVMValueRef global = gen_constant(g, LLVMTypeOf(data), name);
     LLVMSetInitializer(global, data);
     LLVMSetLinkage(global, LLVMPrivateLinkage);
-    LLVMSetGlobalConstant(global, true);
     LLVMSetUnnamedAddress(global, LLVMGlobalUnnamedAddr);
-    return global;
+    return gen_address(g, global);
 }
 
 LLVMValueRef

@@ -1,30 +1,24 @@
-/* PTX: kernels for NVIDIA's GPUs. SPDX-License-Identifier: Apache-2.0
+/* Kernels for GPUs. SPDX-License-Identifier: Apache-2.0
  *
  * A kernel's module, the same as for rt/simt, takes in what it calls of the runtime on the device (bitcode that was made
- * when this was built) and becomes one entry with all of it in place, but for slow paths. The entry has its arguments
- * by value, in the space of constants, where they fit. */
-#include "codegen/llvm/nvidia.h"
-#include "codegen/llvm/unit.h"
+ * when this was built) and becomes one entry with all of it in place, but for slow paths. What differs between kinds of GPUs is in
+ * their tables (gpu.h): nvptx.c, amdgcn.c. */
+#include "codegen/llvm/gpu.h"
 #include "rt/gpu/gpu.h"
 
 #include <llvm-c/BitReader.h>
 #include <llvm-c/Linker.h>
 #include <llvm/Config/llvm-config.h>
 
-extern const unsigned char gpu_nvptx_bitcode[];
-extern const size_t gpu_nvptx_bitcode_size;
-
-enum { KERNEL_CONVENTION = 71 };
-
-static void
-add_string_attribute(unit *u, LLVMValueRef fn, unsigned where, const char *name, const char *value)
+void
+gpu_add_attribute(unit *u, LLVMValueRef fn, unsigned where, const char *name, const char *value)
 {
     unsigned length = (unsigned)strlen(name);
     LLVMAddAttributeAtIndex(fn, where, LLVMCreateStringAttribute(u->g.context, name, length, value, (unsigned)strlen(value)));
 }
 
-static unsigned
-attribute_kind(const char *name)
+unsigned
+gpu_attribute_kind(const char *name)
 {
     return LLVMGetEnumAttributeKindForName(name, strlen(name));
 }
@@ -49,29 +43,19 @@ static bool
 take_in_runtime(unit *u)
 {
     u->stage = "the runtime on the device";
-    if (!gpu_nvptx_bitcode_size) {
+    const gpu_kind *kind = u->g.kind;
+    if (!*kind->runtime_size) {
         str_addz(&u->error, "this build was made without a compiler for it (clang of LLVM's version)");
         return false;
     }
-    return take_in(u, LLVMCreateMemoryBufferWithMemoryRangeCopy((const char *)gpu_nvptx_bitcode, gpu_nvptx_bitcode_size, "runtime"));
+    return take_in(u, LLVMCreateMemoryBufferWithMemoryRangeCopy((const char *)kind->runtime, *kind->runtime_size, "runtime"));
 }
 
 static bool
-take_in_libdevice(unit *u)
+take_in_library(unit *u)
 {
-    LLVMMemoryBufferRef bitcode;
-    char *message = NULL;
-    str path = {0};
-    u->stage = "libdevice";
-    bool found = nvidia_libdevice(u->g.options->libdevice, &path);
-    bool read = found && !LLVMCreateMemoryBufferWithContentsOfFile(path.ptr, &bitcode, &message);
-    if (!found)
-        str_addz(&u->error, "NVIDIA's math functions are not found; CUDA_PATH names the folder of a CUDA toolkit");
-    else if (!read)
-        str_addf(&u->error, "%s: %s", path.ptr, message);
-    LLVMDisposeMessage(message);
-    str_free(&path);
-    return read && take_in(u, bitcode);
+    LLVMMemoryBufferRef bitcode = u->g.kind->library(u);
+    return bitcode && take_in(u, bitcode);
 }
 
 /* A name that nothing defines the driver would refuse, much later. */
@@ -95,45 +79,32 @@ all_is_there(unit *u)
 #if LLVM_VERSION_MAJOR >= 20
 /* Nobody but the device looks on while a launch runs. */
 static void
-narrow_atomics(LLVMValueRef fn, unsigned scope)
+narrow_atomics(unit *u, LLVMValueRef fn, unsigned scope)
 {
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(fn); block; block = LLVMGetNextBasicBlock(block))
         for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
-            if (LLVMIsAtomic(i))
+            if (LLVMIsAtomic(i)) {
                 LLVMSetAtomicSyncScopeID(i, scope);
+                if (u->g.kind->mark_atomic)
+                    u->g.kind->mark_atomic(u, i);
+            }
 }
 #endif
-
-static void
-make_entry(unit *u, const ir_fn *fn, LLVMValueRef entry)
-{
-    char number[32];
-    LLVMSetFunctionCallConv(entry, KERNEL_CONVENTION);
-    snprintf(number, sizeof number, "%d,1,1", RT_GPU_BLOCK);
-    add_string_attribute(u, entry, LLVMAttributeFunctionIndex, "nvvm.maxntid", number);
-    snprintf(number, sizeof number, "%u", ll_ptx_registers(fn, u->g.settings.gpu_registers));
-    add_string_attribute(u, entry, LLVMAttributeFunctionIndex, "nvvm.maxnreg", number);
-    if (ll_ptx_by_value(fn)) {
-        LLVMTypeRef all = LLVMArrayType2(u->g.arg_type, ll_ptx_arguments(fn));
-        LLVMAddAttributeAtIndex(entry, 2, LLVMCreateTypeAttribute(u->g.context, attribute_kind("byval"), all));
-        LLVMAddAttributeAtIndex(entry, 2, LLVMCreateEnumAttribute(u->g.context, attribute_kind("align"), _Alignof(rt_arg)));
-        add_string_attribute(u, entry, 2, "nvvm.grid_constant", "");
-    }
-}
 
 /* of the module as generated: nothing of the runtime is in it yet */
 static void
 put_tasks_in_place(unit *u)
 {
-    unsigned never = attribute_kind("noinline"), always = attribute_kind("alwaysinline");
+    const gpu_kind *kind = u->g.kind;
+    unsigned never = gpu_attribute_kind("noinline"), always = gpu_attribute_kind("alwaysinline");
 #if LLVM_VERSION_MAJOR >= 20
-    unsigned scope = LLVMGetSyncScopeID(u->g.context, "device", 6);
+    unsigned scope = LLVMGetSyncScopeID(u->g.context, kind->scope, strlen(kind->scope));
 #endif
     for (LLVMValueRef f = LLVMGetFirstFunction(u->g.module); f; f = LLVMGetNextFunction(f)) {
 #if LLVM_VERSION_MAJOR >= 20
-        narrow_atomics(f, scope);
+        narrow_atomics(u, f, scope);
 #endif
-        bool stays = LLVMIsDeclaration(f) || LLVMGetFunctionCallConv(f) == KERNEL_CONVENTION;
+        bool stays = LLVMIsDeclaration(f) || LLVMGetFunctionCallConv(f) == kind->convention;
         if (!stays && !LLVMGetEnumAttributeAtIndex(f, LLVMAttributeFunctionIndex, never))
             LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(u->g.context, always, 0));
     }
@@ -143,23 +114,25 @@ put_tasks_in_place(unit *u)
 
 /* false: no such GPU */
 static bool
-options_for(const ll_options *options, ll_options *o, str *error)
+options_for(const gpu_kind *kind, const ll_options *options, ll_options *o, str *error)
 {
     *o = options ? *options : unit_no_options;
-    o->triple = NVIDIA_TRIPLE;
-    o->cpu = o->cpu ? o->cpu : NVIDIA_OLDEST;
-    o->features = nvidia_features(o->cpu);
+    o->triple = kind->triple;
+    o->cpu = o->cpu ? o->cpu : kind->oldest;
+    o->features = kind->features(o->cpu);
     if (!o->features)
-        str_addf(error, "there is no GPU `%s`: %s to %s", o->cpu, NVIDIA_OLDEST, NVIDIA_NEWEST);
+        str_addf(error, "there is no GPU `%s`: %s to %s", o->cpu, kind->oldest, kind->newest);
     return o->features != NULL;
 }
 
-/* What is made: kernels, and of them LLVM's IR or the text. */
+/* What is made: kernels, and of them LLVM's IR, the assembly, or what is loaded. */
 typedef struct product {
+    const gpu_kind *kind;
     const ir_fn *const *fns;
     const char *const *names;
     uint32_t n;
     ll_stage stage;
+    bool loaded;        /* LL_STAGE_ASSEMBLY: for the GPU, not for people */
     ll_gpu_info *infos; /* NULL: nobody asks */
 } product;
 
@@ -186,8 +159,8 @@ generate_product(unit *u, const product *p)
     return made;
 }
 
-static void
-set_constant(unit *u, const char *name, int value)
+void
+gpu_set_constant(unit *u, const char *name, int value)
 {
     LLVMValueRef at = LLVMGetNamedGlobal(u->g.module, name);
     if (!at)
@@ -200,35 +173,49 @@ set_constant(unit *u, const char *name, int value)
 static bool
 complete(unit *u, const product *p)
 {
+    const gpu_kind *kind = p->kind;
     for (uint32_t i = 0; i < p->n; i++)
-        make_entry(u, p->fns[i], LLVMGetNamedFunction(u->g.module, p->names[i]));
+        kind->make_entry(u, p->fns[i], LLVMGetNamedFunction(u->g.module, p->names[i]));
     put_tasks_in_place(u);
-    bool whole = take_in_runtime(u) && (!u->g.native_math || take_in_libdevice(u));
-    set_constant(u, "rt_gpu_kernel_worker", u->g.kernel_worker);
-    set_constant(u, "rt_gpu_may_be_cut", u->g.target->segments);
+    bool whole = take_in_runtime(u) && (!u->g.native_math || take_in_library(u));
+    if (kind->begin)
+        kind->begin(u);
+    gpu_set_constant(u, "rt_gpu_kernel_worker", u->g.kernel_worker);
+    gpu_set_constant(u, "rt_gpu_may_be_cut", u->g.target->segments);
     /* All that entries call. */
     for (LLVMValueRef f = LLVMGetFirstFunction(u->g.module); f; f = LLVMGetNextFunction(f))
-        if (!LLVMIsDeclaration(f) && LLVMGetFunctionCallConv(f) != KERNEL_CONVENTION)
+        if (!LLVMIsDeclaration(f) && LLVMGetFunctionCallConv(f) != kind->convention)
             LLVMSetLinkage(f, LLVMInternalLinkage);
     return whole && all_is_there(u);
 }
 
 static bool
-make_ptx(unit *u, const product *p, str *out)
+emit_code(unit *u, const product *p, str *out)
 {
-    LLVMMemoryBufferRef text = NULL;
+    LLVMMemoryBufferRef bytes = NULL;
+    bool links = p->loaded && p->kind->link;
+    if (p->kind->finish)
+        p->kind->finish(u->g.module);
+    if (!unit_emit(u, links ? LLVMObjectFile : LLVMAssemblyFile, &bytes))
+        return false;
+    rg_str made = {LLVMGetBufferStart(bytes), LLVMGetBufferSize(bytes)};
+    u->stage = "the linker";
+    bool linked = !links || p->kind->link(made, out, &u->error);
+    if (!links)
+        str_add(out, made);
+    LLVMDisposeMemoryBuffer(bytes);
+    return linked;
+}
+
+static bool
+make_product(unit *u, const product *p, str *out)
+{
     if (!generate_product(u, p))
         return false;
     if (p->stage != LL_STAGE_RAW && !(complete(u, p) && unit_optimize(u)))
         return false;
-    if (p->stage == LL_STAGE_ASSEMBLY) {
-        nvidia_hide_counters(u->g.module);
-        if (!unit_emit(u, LLVMAssemblyFile, &text))
-            return false;
-        str_add(out, (rg_str){LLVMGetBufferStart(text), LLVMGetBufferSize(text)});
-        LLVMDisposeMemoryBuffer(text);
-        return true;
-    }
+    if (p->stage == LL_STAGE_ASSEMBLY)
+        return emit_code(u, p, out);
     char *printed = LLVMPrintModuleToString(u->g.module);
     str_addz(out, printed);
     LLVMDisposeMessage(printed);
@@ -241,15 +228,17 @@ emit_product(const product *p, const ll_options *options, str *out, diag_list *d
     unit u;
     ll_options o;
     str error = {0};
-    bool known = options_for(options, &o, &error);
+    bool known = options_for(p->kind, options, &o, &error);
     unit_begin(&u, p->fns[0], &o, p->names[0]);
+    u.g.kind = p->kind;
+    u.g.native_math &= p->kind->library != NULL;
     u.error = error;
     u.stage = "the target";
     for (uint32_t i = 1; i < p->n; i++)
         if (unit_effort(p->fns[i]) > u.effort)
             u.effort = unit_effort(p->fns[i]);
     bool can = known && machine_create(&o, u.effort, &u.machine, &u.error);
-    bool made = can && make_ptx(&u, p, out);
+    bool made = can && make_product(&u, p, out);
     if (made && p->infos) {
         ll_gpu_info first = u.gpu;
         first.waits = p->infos[0].waits;
@@ -266,24 +255,18 @@ emit_product(const product *p, const ll_options *options, str *out, diag_list *d
 }
 
 rg_status
-ll_emit_ptx_entries(const ir_fn *const *fns, const char *const *names, uint32_t n, const ll_options *options, str *ptx,
-                    ll_gpu_info *infos, diag_list *diags)
+gpu_emit_entries(const gpu_kind *kind, const ir_fn *const *fns, const char *const *names, uint32_t n, const ll_options *options, str *out,
+                 ll_gpu_info *infos, diag_list *diags)
 {
-    product p = {fns, names, n, LL_STAGE_ASSEMBLY, infos};
+    product p = {kind, fns, names, n, LL_STAGE_ASSEMBLY, true, infos};
     memset(infos, 0, n * sizeof *infos);
-    return emit_product(&p, options, ptx, diags);
+    return emit_product(&p, options, out, diags);
 }
 
 rg_status
-ll_emit_ptx(const ir_fn *fn, const char *name, const ll_options *options, str *ptx, ll_gpu_info *info, diag_list *diags)
-{
-    return ll_emit_ptx_entries(&fn, &name, 1, options, ptx, info, diags);
-}
-
-rg_status
-ptx_print(const ir_fn *fn, const ll_options *options, ll_stage stage, str *out, diag_list *diags)
+gpu_print(const ir_fn *fn, const ll_options *options, ll_stage stage, str *out, diag_list *diags)
 {
     const char *name = fn->name;
-    product p = {&fn, &name, 1, stage, NULL};
+    product p = {fn->module->target == gpu_amd.target ? &gpu_amd : &gpu_nvidia, &fn, &name, 1, stage, false, NULL};
     return emit_product(&p, options, out, diags);
 }

@@ -1,0 +1,406 @@
+/* hsaco_test [--gpus NAME,...] [--every N] [--lld PATH] [--times] FILE.c|FOLDER... SPDX-License-Identifier: Apache-2.0
+ *
+ * Kernels of the files become code objects for AMD's GPUs: of all pairs of a kernel and a form every Nth is compiled, for one GPU of the
+ * list after the other. What a loader reads of each is checked: segments, symbols, the descriptor, and the metadata, which have to say the
+ * same, and what the kernel must need. With --lld every one is linked by that linker, too: symbols, notes and code have to be the same. */
+#include "codegen/amd/link.h"
+#include "codegen/llvm/ll.h"
+#include "front/c/front_c.h"
+#include "pipeline/pipeline.h"
+
+#include <elf.h>
+#include <glob.h>
+
+enum { GPUS_MAX = 16, HIDDEN_BYTES = 256, DESCRIPTOR_BYTES = 64, SHARED_MOST = 4 + 2 * 32 * 4, SCRATCH_MOST = 1 << 17 };
+
+typedef struct setting {
+    char *gpus[GPUS_MAX];
+    uint32_t ngpus;
+    const char *lld;
+    int every;
+    bool times;
+} setting;
+
+typedef struct tally {
+    int seen, made, compared, failures;
+    double longest;
+} tally;
+
+static void
+fail(tally *t, const char *what, const char *why)
+{
+    fprintf(stderr, "%s: %s\n", what, why);
+    t->failures++;
+}
+
+/* -- what the linker is given ---------------------------------------------------------------------------------------- */
+
+static str given; /* the last object */
+
+bool __wrap_amd_link(rg_str object, str *out, str *error);
+bool __real_amd_link(rg_str object, str *out, str *error);
+
+bool
+__wrap_amd_link(rg_str object, str *out, str *error)
+{
+    given.len = 0;
+    str_add(&given, object);
+    return __real_amd_link(object, out, error);
+}
+
+/* -- what a loader reads ---------------------------------------------------------------------------------------------- */
+
+typedef struct loaded {
+    const char *at;
+    size_t n;
+} loaded;
+
+static const Elf64_Ehdr *
+header_of(loaded l)
+{
+    return (const Elf64_Ehdr *)l.at;
+}
+
+static const Elf64_Shdr *
+section_of(loaded l, const char *name)
+{
+    const Elf64_Ehdr *h = header_of(l);
+    const Elf64_Shdr *all = (const Elf64_Shdr *)(l.at + h->e_shoff);
+    for (int i = 1; i < h->e_shnum; i++)
+        if (strcmp(l.at + all[h->e_shstrndx].sh_offset + all[i].sh_name, name) == 0)
+            return &all[i];
+    return NULL;
+}
+
+/* by SysV's hash table, as a loader does it */
+static const Elf64_Sym *
+symbol_of(loaded l, const char *name)
+{
+    const Elf64_Shdr *symbols = section_of(l, ".dynsym"), *names = section_of(l, ".dynstr"), *hash = section_of(l, ".hash");
+    uint32_t h = 0;
+    if (!symbols || !names || !hash)
+        return NULL;
+    const uint32_t *table = (const uint32_t *)(l.at + hash->sh_offset);
+    for (const char *c = name; *c; c++) {
+        h = (h << 4) + (unsigned char)*c;
+        h = (h ^ (h >> 28 << 4)) & 0x0fffffff;
+    }
+    for (uint32_t i = table[2 + h % table[0]]; i; i = table[2 + table[0] + i]) {
+        const Elf64_Sym *s = (const Elf64_Sym *)(l.at + symbols->sh_offset) + i;
+        if (strcmp(l.at + names->sh_offset + s->st_name, name) == 0)
+            return s;
+    }
+    return NULL;
+}
+
+/* The number behind a key of the note, which is MessagePack; -1: there is none. */
+static int64_t
+noted(loaded l, const char *key)
+{
+    const Elf64_Shdr *note = section_of(l, ".note");
+    size_t n = strlen(key);
+    const unsigned char *at = note ? memmem(l.at + note->sh_offset, note->sh_size, key, n) : NULL;
+    if (!at || (at[-1] != (unsigned char)(0xa0 | n) && at[-1] != n))
+        return -1;
+    at += n;
+    switch (*at) {
+    case 0xc2:
+    case 0xc3:
+        return *at - 0xc2;
+    case 0xcc:
+        return at[1];
+    case 0xcd:
+        return at[1] << 8 | at[2];
+    case 0xce:
+        return (int64_t)at[1] << 24 | at[2] << 16 | at[3] << 8 | at[4];
+    }
+    return *at < 0x80 ? *at : -1;
+}
+
+static bool
+are_segments_right(loaded l)
+{
+    const Elf64_Ehdr *h = header_of(l);
+    const Elf64_Phdr *all = (const Elf64_Phdr *)(l.at + h->e_phoff);
+    uint64_t end = 0;
+    unsigned kinds = 0;
+    for (int i = 0; i < h->e_phnum; i++) {
+        if (all[i].p_offset + all[i].p_filesz > l.n || all[i].p_memsz < all[i].p_filesz || all[i].p_vaddr != all[i].p_offset)
+            return false;
+        kinds |= all[i].p_type == PT_LOAD ? 1u << all[i].p_flags : all[i].p_type == PT_NOTE ? 256 : all[i].p_type == PT_DYNAMIC ? 512 : 0;
+        if (all[i].p_type != PT_LOAD)
+            continue;
+        if (all[i].p_vaddr < end || all[i].p_vaddr % all[i].p_align)
+            return false;
+        end = all[i].p_vaddr + all[i].p_memsz;
+    }
+    return kinds == (1u << PF_R | 1u << (PF_R | PF_X) | 1u << (PF_R | PF_W) | 256 | 512);
+}
+
+/* the bytes of the descriptor, where it says what the note says too */
+static bool
+is_descriptor_right(loaded l, const char *kernel)
+{
+    uint32_t sizes[3];
+    int64_t entry;
+    str name = {0};
+    str_addf(&name, "%s.kd", kernel);
+    const Elf64_Sym *s = symbol_of(l, name.ptr), *code = symbol_of(l, kernel);
+    str_free(&name);
+    if (!s || !code || s->st_size != DESCRIPTOR_BYTES || s->st_value + s->st_size > l.n || ELF64_ST_TYPE(s->st_info) != STT_OBJECT ||
+        ELF64_ST_TYPE(code->st_info) != STT_FUNC)
+        return false;
+    memcpy(sizes, l.at + s->st_value, sizeof sizes);
+    memcpy(&entry, l.at + s->st_value + 16, sizeof entry);
+    return s->st_value + (uint64_t)entry == code->st_value && code->st_value % 256 == 0 && sizes[0] == noted(l, ".group_segment_fixed_size") &&
+           sizes[1] == noted(l, ".private_segment_fixed_size") && sizes[2] == noted(l, ".kernarg_segment_size");
+}
+
+static void
+check_object(const ir_fn *fn, const char *gpu, const char *what, loaded l, tally *t)
+{
+    bool old = strncmp(gpu, "gfx9", 4) == 0, generic = strstr(gpu, "generic") != NULL;
+    int64_t arguments = ll_amd_by_value(fn) ? (int64_t)(ll_ptx_arguments(fn) * sizeof(rt_arg)) : 8, registers = noted(l, ".vgpr_count");
+    if (l.n < sizeof(Elf64_Ehdr) || header_of(l)->e_type != ET_DYN || header_of(l)->e_ident[EI_ABIVERSION] != (generic ? 4 : 3) ||
+        !are_segments_right(l)) {
+        fail(t, what, "this is no code object");
+        return;
+    }
+    if (!is_descriptor_right(l, "kernel"))
+        fail(t, what, "the kernel's descriptor is wrong");
+    if (noted(l, ".kernarg_segment_size") != 8 + arguments + HIDDEN_BYTES)
+        fail(t, what, "arguments take other than they should");
+    if (noted(l, ".wavefront_size") != (old ? 64 : 32) || (int64_t)ll_amd_wave(gpu) != noted(l, ".wavefront_size"))
+        fail(t, what, "waves have another length");
+    if (noted(l, ".max_flat_workgroup_size") != LL_AMD_BLOCK)
+        fail(t, what, "blocks have another length");
+    if (noted(l, ".group_segment_fixed_size") < 0 || noted(l, ".group_segment_fixed_size") > SHARED_MOST)
+        fail(t, what, "shared memory is other than the runtime's");
+    if (noted(l, ".private_segment_fixed_size") < 0 || noted(l, ".private_segment_fixed_size") > SCRATCH_MOST || noted(l, ".uses_dynamic_stack") > 0)
+        fail(t, what, "a thread's own memory has no bound");
+    if (registers <= 0 || registers > 512 || noted(l, ".sgpr_count") <= 0 || noted(l, ".sgpr_count") > 128)
+        fail(t, what, "there are not so many registers");
+}
+
+/* -- another linker --------------------------------------------------------------------------------------------------- */
+
+static bool
+is_section_same(loaded a, loaded b, const char *name)
+{
+    const Elf64_Shdr *s = section_of(a, name), *r = section_of(b, name);
+    return s && r && s->sh_size == r->sh_size && memcmp(a.at + s->sh_offset, b.at + r->sh_offset, s->sh_size) == 0;
+}
+
+/* Code refers to constants by distance, and they lie elsewhere there: all but so many words of addresses is the same. */
+static size_t
+different_words(loaded a, loaded b)
+{
+    const Elf64_Shdr *s = section_of(a, ".text"), *r = section_of(b, ".text");
+    size_t n = 0;
+    if (!s || !r || s->sh_size != r->sh_size)
+        return SIZE_MAX;
+    for (size_t i = 0; i + 4 <= s->sh_size; i += 4)
+        n += memcmp(a.at + s->sh_offset + i, b.at + r->sh_offset + i, 4) != 0;
+    return n;
+}
+
+static size_t
+relocations(void)
+{
+    loaded l = {given.ptr, given.len};
+    const Elf64_Shdr *s = section_of(l, ".rela.text");
+    return s ? s->sh_size / sizeof(Elf64_Rela) : 0;
+}
+
+static bool
+are_symbols_same(loaded a, loaded b)
+{
+    const Elf64_Shdr *s = section_of(b, ".dynsym"), *names = section_of(b, ".dynstr"), *mine = section_of(a, ".dynsym");
+    const Elf64_Sym *all = (const Elf64_Sym *)(b.at + s->sh_offset);
+    for (size_t i = 1; i < s->sh_size / sizeof *all; i++) {
+        const Elf64_Sym *m = symbol_of(a, b.at + names->sh_offset + all[i].st_name);
+        if (!m || m->st_info != all[i].st_info || m->st_other != all[i].st_other || m->st_size != all[i].st_size)
+            return false;
+    }
+    return mine->sh_size == s->sh_size;
+}
+
+static void
+compare(const setting *s, const char *what, loaded mine, tally *t)
+{
+    char from[] = "/tmp/hsaco_test_XXXXXX.o", to[sizeof from];
+    str command = {0}, bytes = {0};
+    int file = mkstemps(from, 2);
+    memcpy(to, from, sizeof to);
+    memcpy(strrchr(to, '.'), ".s", 2);
+    str_addf(&command, "%s -shared %s -o %s", s->lld, from, to);
+    if (file < 0 || file_write(from, given.ptr, given.len) || system(command.ptr) || file_read(to, &bytes)) {
+        fail(t, what, "the other linker refuses it");
+    } else {
+        loaded theirs = {bytes.ptr, bytes.len};
+        if (!is_section_same(mine, theirs, ".note"))
+            fail(t, what, "the other linker's note is another");
+        if (!are_symbols_same(mine, theirs))
+            fail(t, what, "the other linker's symbols are others");
+        if (different_words(mine, theirs) > relocations())
+            fail(t, what, "the other linker's code is another");
+        t->compared++;
+    }
+    remove(from);
+    remove(to);
+    str_free(&bytes);
+    str_free(&command);
+}
+
+/* -- kernels ---------------------------------------------------------------------------------------------------------- */
+
+static void
+make(const setting *s, const ir_fn *fn, const char *gpu, const char *what, tally *t)
+{
+    str bytes = {0};
+    diag_list diags = {0};
+    ll_gpu_info info;
+    const char *name = "kernel";
+    ll_options o = {.noalias = true, .cpu = gpu};
+    double start = clock_ms();
+    if (ll_emit_hsaco_entries(&fn, &name, 1, &o, &bytes, &info, &diags)) {
+        fail(t, what, diags.text.ptr);
+    } else {
+        double took = clock_ms() - start;
+        loaded l = {bytes.ptr, bytes.len};
+        t->longest = took > t->longest ? took : t->longest;
+        check_object(fn, gpu, what, l, t);
+        if (s->lld)
+            compare(s, what, l, t);
+        if (s->times)
+            printf("%s: %.0f ms, %zu bytes, %d registers, %d bytes of own memory\n", what, took, bytes.len, (int)noted(l, ".vgpr_count"),
+                   (int)noted(l, ".private_segment_fixed_size"));
+        ll_gpu_info_free(&info);
+    }
+    t->made++;
+    diag_free(&diags);
+    str_free(&bytes);
+}
+
+static void
+run_form(const setting *s, const ir_fn *source, rg_form form, const char *path, tally *t)
+{
+    str what = {0};
+    diag_list diags = {0};
+    ir_fn *fn;
+    int number = t->seen++;
+    if (number % s->every)
+        return;
+    const char *gpu = s->gpus[(uint32_t)(number / s->every) % s->ngpus];
+    pipeline_options options = {.form = form, .contraction = true, .stage = IR_STAGE_SLOTS, .target = &target_amd};
+    str_addf(&what, "%s %s %s for %s", path, source->name, pipeline_form_name(form), gpu);
+    ir_module *m = pipeline_run(source, &options, &diags, &fn); /* some forms are refused */
+    if (m)
+        make(s, fn, gpu, what.ptr, t);
+    ir_module_free(m);
+    diag_free(&diags);
+    str_free(&what);
+}
+
+static void
+run_kernel(const setting *s, const char *path, const char *kernel, tally *t)
+{
+    diag_list diags = {0};
+    front_c_source c = {.path = path, .kernel = kernel};
+    pipeline_options options = {.contraction = true};
+    ir_module *m = front_c_compile(&c, &diags);
+    ir_module *source = m ? pipeline_source(ir_fn_find(m, rg_str_of(kernel)), &options, &diags) : NULL;
+    for (int form = 0; source && form < RG_FORM_COUNT; form++)
+        run_form(s, source->first, (rg_form)form, path, t);
+    if (!source)
+        fail(t, path, diags.text.ptr);
+    ir_module_free(source);
+    ir_module_free(m);
+    diag_free(&diags);
+}
+
+static void
+run_file(const setting *s, const char *path, tally *t)
+{
+    diag_list diags = {0};
+    front_c_names names;
+    front_c_source c = {.path = path};
+    if (!front_c_list(&c, &names, &diags))
+        fail(t, path, diags.text.ptr);
+    else
+        for (uint32_t i = 0; i < names.count; i++)
+            run_kernel(s, path, names.names[i], t);
+    diag_free(&diags);
+}
+
+static void
+run_folder(const setting *s, const char *path, tally *t)
+{
+    str pattern = {0};
+    glob_t found;
+    str_addf(&pattern, "%s/*.c", path);
+    if (glob(pattern.ptr, 0, NULL, &found) == 0) {
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            run_file(s, found.gl_pathv[i], t);
+        globfree(&found);
+    }
+    str_free(&pattern);
+}
+
+/* Objects that are not what LLVM makes: each is an error. */
+static void
+check_damaged(tally *t)
+{
+    str out = {0}, error = {0}, bytes = {0};
+    for (size_t n = 0; n < given.len; n += n < 64 ? 1 : 509) {
+        error.len = out.len = 0;
+        if (__real_amd_link((rg_str){given.ptr, n}, &out, &error) || !error.len)
+            fail(t, "damaged", "an object that is cut off is linked");
+    }
+    str_add(&bytes, str_view(&given));
+    const Elf64_Shdr *s = section_of((loaded){bytes.ptr, bytes.len}, ".rela.text");
+    if (!s)
+        s = section_of((loaded){bytes.ptr, bytes.len}, ".rela.rodata");
+    static const struct { uint64_t type; const char *says; } wrong[] = {{3, "R_AMDGPU_ABS64"}, {7, "R_AMDGPU_GOTPCREL"}, {77, "relocation 77"}};
+    for (size_t i = 0; i < countof(wrong); i++) {
+        Elf64_Rela *r = (Elf64_Rela *)(bytes.ptr + s->sh_offset);
+        r->r_info = ELF64_R_INFO(ELF64_R_SYM(r->r_info), wrong[i].type);
+        error.len = out.len = 0;
+        if (__real_amd_link(str_view(&bytes), &out, &error) || !strstr(error.ptr, wrong[i].says))
+            fail(t, "damaged", wrong[i].says);
+    }
+    str_free(&bytes);
+    str_free(&error);
+    str_free(&out);
+}
+
+int
+main(int argc, char **argv)
+{
+    setting s = {.gpus = {"gfx942", "gfx1100"}, .ngpus = 2, .every = 1};
+    tally t = {0};
+    for (int i = 1; i < argc; i++) {
+        const char *word = argv[i], *value = i + 1 < argc ? argv[i + 1] : "";
+        if (strcmp(word, "--gpus") == 0) {
+            s.ngpus = 0;
+            for (char *name = strtok(argv[++i], ","); name && s.ngpus < GPUS_MAX; name = strtok(NULL, ","))
+                s.gpus[s.ngpus++] = name;
+        } else if (strcmp(word, "--every") == 0)
+            s.every = atoi(value), i++;
+        else if (strcmp(word, "--lld") == 0)
+            s.lld = value, i++;
+        else if (strcmp(word, "--times") == 0)
+            s.times = true;
+        else if (str_ends(rg_str_of(word), ".c"))
+            run_file(&s, word, &t);
+        else
+            run_folder(&s, word, &t);
+    }
+    if (given.len)
+        check_damaged(&t);
+    if (!s.lld)
+        printf("left out: the other linker's word (ld.lld is missing)\n");
+    printf("%d code objects, %d compared with ld.lld, %d failures; at most %.0f ms\n", t.made, t.compared, t.failures, t.longest);
+    str_free(&given);
+    return t.failures != 0 || !t.made;
+}
