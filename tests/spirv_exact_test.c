@@ -1,0 +1,168 @@
+/* The exact arithmetic that the SPIR-V generator takes into modules (codegen/spirv/exact_of.h), compiled by the host's compiler, against
+ * the host's own: every bit. SPDX-License-Identifier: Apache-2.0 */
+#include "check.h"
+
+#include "base/base.h"
+#include "math/rgm.h"
+
+#include <float.h>
+
+double rgx_quotient(double x, double y), rgx_root(double x), rgx_ldexp(double x, int32_t n), rgx_fraction(double x), rgx_fmod(double x, double y),
+    rgx_remainder(double x, double y), rgx_fdim(double x, double y), rgx_nextafter(double x, double y),
+    rgx_fused(double x, double y, double z);
+float rgx_quotientf(float x, float y), rgx_rootf(float x), rgx_ldexpf(float x, int32_t n), rgx_fractionf(float x), rgx_fmodf(float x, float y),
+    rgx_remainderf(float x, float y), rgx_fdimf(float x, float y), rgx_nextafterf(float x, float y),
+    rgx_fusedf(float x, float y, float z);
+int32_t rgx_exponent(double x), rgx_exponentf(float x);
+float rgx_half(float x), rgx_of_half(uint32_t half), rgx_odd_float(double v);
+uint32_t rgx_half_bits(float x);
+
+static uint64_t state = 88172645463325252u;
+
+static uint64_t
+next_bits(void)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state;
+}
+
+static const double edges[] = {0.0, -0.0, 1, -1, 0.5, 3, 1.5, DBL_MAX, -DBL_MAX, DBL_MIN, 0x1p-1074, -0x1p-1074, FLT_MAX, FLT_MIN,
+                               0x1p-149, INFINITY, -INFINITY, NAN, 0x1.fffffep-127, 0x1.fffffffffffffp-1023, 65504, 65520, 0x1p-24, 0x1p-25};
+
+/* an edge, any bits, or a number near to 1 or to another one, so that much cancels */
+static double
+next_double(double near)
+{
+    uint64_t bits = next_bits();
+    switch (bits >> 60) {
+    case 0:
+        return edges[next_bits() % countof(edges)];
+    case 1:
+    case 2:
+        return rgm_from_bits(next_bits());
+    case 3:
+        return rgm_from_bits(next_bits() & 0x800fffffffffffffu); /* below the normal range */
+    case 4:
+        return -near * (1 + (double)(next_bits() % 16) * 0x1p-52);
+    case 5:
+        return near;
+    default:
+        return ldexp((double)(int64_t)next_bits(), (int)(next_bits() % 64) - 95);
+    }
+}
+
+static float
+next_float(float near)
+{
+    uint64_t bits = next_bits();
+    switch (bits >> 61) {
+    case 0:
+        return (float)edges[next_bits() % countof(edges)];
+    case 1:
+        return rgm_from_bitsf((uint32_t)next_bits());
+    case 2:
+        return rgm_from_bitsf((uint32_t)next_bits() & 0x807fffffu);
+    case 3:
+        return -near * (1 + (float)(next_bits() % 16) * 0x1p-23f);
+    default:
+        return ldexpf((float)(int32_t)next_bits(), (int)(next_bits() % 32) - 47);
+    }
+}
+
+static void
+same(double x, double y, const char *what, double a, double b, double c)
+{
+    CHECK((x != x && y != y) || rgm_bits(x) == rgm_bits(y), "%s(%a, %a, %a): %a, not %a", what, a, b, c, x, y);
+}
+
+/* glibc's is -0 now and then: IEEE 754 has the sign of x */
+static double
+rest_of(double r, double x)
+{
+    return r == 0 ? copysign(r, x) : r;
+}
+
+static void
+check_doubles(double x, double y, double z)
+{
+    int exponent, n = (int)(next_bits() % 4500) - 2250;
+    double whole = frexp(x, &exponent);
+    same(rgx_quotient(x, y), x / y, "quotient", x, y, 0);
+    same(rgx_root(x), sqrt(x), "root", x, 0, 0);
+    same(rgx_fused(x, y, z), fma(x, y, z), "fused", x, y, z);
+    same(rgx_fused(x, y, -(x * y)), fma(x, y, -(x * y)), "fused", x, y, -(x * y));
+    same(rgx_ldexp(x, n), ldexp(x, n), "ldexp", x, n, 0);
+    same(rgx_fraction(x), whole, "fraction", x, 0, 0);
+    CHECK(rgx_exponent(x) == (x - x == 0 ? exponent : 0), "exponent(%a)", x);
+    same(rgx_fmod(x, y), fmod(x, y), "fmod", x, y, 0);
+    same(rgx_remainder(x, y), rest_of(remainder(x, y), x), "remainder", x, y, 0);
+    same(rgx_fdim(x, y), fdim(x, y), "fdim", x, y, 0);
+    same(rgx_nextafter(x, y), nextafter(x, y), "nextafter", x, y, 0);
+}
+
+static void
+check_floats(float x, float y, float z)
+{
+    int exponent, n = (int)(next_bits() % 700) - 350;
+    float whole = frexpf(x, &exponent);
+    same(rgx_quotientf(x, y), x / y, "quotientf", x, y, 0);
+    same(rgx_rootf(x), sqrtf(x), "rootf", x, 0, 0);
+    same(rgx_fusedf(x, y, z), fmaf(x, y, z), "fusedf", x, y, z);
+    same(rgx_fusedf(x, y, -(x * y)), fmaf(x, y, -(x * y)), "fusedf", x, y, -(x * y));
+    same(rgx_ldexpf(x, n), ldexpf(x, n), "ldexpf", x, n, 0);
+    same(rgx_fractionf(x), whole, "fractionf", x, 0, 0);
+    CHECK(rgx_exponentf(x) == (x - x == 0 ? exponent : 0), "exponentf(%a)", (double)x);
+    same(rgx_fmodf(x, y), fmodf(x, y), "fmodf", x, y, 0);
+    same(rgx_remainderf(x, y), rest_of(remainderf(x, y), x), "remainderf", x, y, 0);
+    same(rgx_fdimf(x, y), fdimf(x, y), "fdimf", x, y, 0);
+    same(rgx_nextafterf(x, y), nextafterf(x, y), "nextafterf", x, y, 0);
+}
+
+static uint16_t
+half_bits_of(_Float16 h)
+{
+    uint16_t bits;
+    memcpy(&bits, &h, sizeof bits);
+    return bits;
+}
+
+static void
+check_halves(float x, double d)
+{
+    uint16_t bits = half_bits_of((_Float16)x);
+    uint32_t ours = rgx_half_bits(rgx_half(x));
+    CHECK(x != x ? (ours & 0x7fff) > 0x7c00 : ours == bits, "half(%a): %x, not %x", (double)x, ours, bits);
+    same(rgx_half(x), x != x ? NAN : (float)(_Float16)x, "half", x, 0, 0);
+    same(rgx_half(rgx_odd_float(d)), (float)(_Float16)d, "odd_float", d, 0, 0);
+}
+
+int
+main(void)
+{
+    double last = 1;
+    float lastf = 1;
+    for (size_t i = 0; i < countof(edges); i++)
+        for (size_t k = 0; k < countof(edges); k++)
+            for (size_t j = 0; j < countof(edges); j++) {
+                check_doubles(edges[i], edges[k], edges[j]);
+                check_floats((float)edges[i], (float)edges[k], (float)edges[j]);
+            }
+    for (int i = 0; i < 400000; i++) {
+        double x = next_double(last), y = next_double(x), z = next_double(x * y);
+        float a = next_float(lastf), b = next_float(a), c = next_float(a * b);
+        check_doubles(x, y, z);
+        check_floats(a, b, c);
+        check_halves(a, x);
+        last = y;
+        lastf = b;
+    }
+    for (uint32_t h = 0; h < 65536; h++) {
+        _Float16 half;
+        uint16_t word = (uint16_t)h;
+        memcpy(&half, &word, sizeof half);
+        same(rgx_of_half(h), (float)half, "of_half", h, 0, 0);
+    }
+    return check_done();
+}
