@@ -8,12 +8,28 @@ enum { PROGRAMS = 1 << 16, NAME = 16, CACHED = 64 << 20 };
 
 /* -- code ---------------------------------------------------------------------------------------------------------- */
 
+static void
+release_needs(void *needs)
+{
+    rt_needs_free(needs);
+}
+
 rg_status
 vk_make(rt_device *d, const rt_program_desc *desc, unsigned wanted, str *code, diag_list *diags)
 {
-    diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "%s: device vulkan runs code that there is, and makes none yet; devices \"cpu\" and "
-             "\"cuda\" do", rt_program_label(desc));
-    return RG_UNSUPPORTED;
+    spirv_options options = {.present = desc->present, .absent = desc->absent, .contiguous = desc->dense, .noalias = desc->noalias,
+                             .deterministic = desc->deterministic, .features = d->features};
+    str spirv = {.in = mem_scratch()};
+    rt_needs needs = {0};
+    mem_owner owns;
+    TRY(spirv_make(desc->fn, &options, &spirv, diags));
+    mem_own(&owns, release_needs, &needs);
+    rt_needs_make(&needs, desc->fn);
+    rt_needs_write(&needs, code);
+    bytes_put(code, str_view(&spirv));
+    mem_disown(&owns);
+    rt_needs_free(&needs);
+    return RG_OK;
 }
 
 bool

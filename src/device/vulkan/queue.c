@@ -139,8 +139,8 @@ budget_of(const rt_device *d, uint64_t asked)
             most = d->facts.memory.heaps[i].bytes;
     usual = usual < most / 4 ? usual : most / 4;
     uint64_t budget = asked ? asked : usual;
-    if (piece && budget > piece / 2)
-        budget = piece / 2;
+    if (piece && budget > piece / 2 - 2 * RT_GPU_PAGE) /* temporary arrays may take as much, in the same piece */
+        budget = piece / 2 - 2 * RT_GPU_PAGE;
     return budget < 4 * RT_GPU_PAGE ? 4 * RT_GPU_PAGE : budget;
 }
 

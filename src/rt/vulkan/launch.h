@@ -15,6 +15,8 @@
 
 #include "rt/gpu/launch.h"
 
+enum { RT_VULKAN_GROUPS = 2048 }; /* their cursors are a frame */
+
 /* Of one workgroup, and one more behind all of them: the kernel level's. All zero: it has no tape yet. */
 typedef struct rt_vulkan_worker {
     uint64_t cursor;     /* where its tape stands; 0: no page */
@@ -36,7 +38,7 @@ typedef struct rt_vulkan_launch {
     uint64_t budget;   /* bytes for tapes, as reports name it */
     uint32_t pages;
     uint32_t tape_pages; /* that tapes may take of them */
-    uint32_t groups;     /* workgroups of a task; the same in all tasks of a launch */
+    uint32_t groups;     /* workgroups of a task, RT_VULKAN_GROUPS at most; the same in all tasks of a launch */
     uint32_t program;    /* as rt_gpu_launch's */
     uint32_t stop;       /* not 0: the launch is to end. The host may set it at any time */
     uint32_t room;
@@ -48,7 +50,7 @@ typedef struct rt_vulkan_launch {
     uint32_t top;           /* pages taken from the pool's beginning; more than there are if some were not given */
     uint32_t most;          /* pages that the kernel level has taken from its end */
     uint64_t heap;          /* bytes taken from its end */
-    uint64_t taped, depths; /* bytes and pages that recording tasks have left with their workgroups */
+    uint32_t taped, depths; /* units of 8 bytes and pages that recording tasks have left with their workgroups */
 } rt_vulkan_launch;
 
 /* push constants of every entry */

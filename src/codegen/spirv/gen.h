@@ -1,0 +1,205 @@
+/* Inside of the SPIR-V generator. SPDX-License-Identifier: Apache-2.0
+ *
+ * An invocation is a lane of a warp: a value with lanes is a number in each, a value without is the same number in all. Registers:
+ *
+ *   bool                 bool
+ *   i8 ... u32           32 bits, sign- or zero-extended: no device needs arithmetic of less
+ *   i64 u64              64 bits; so are addresses: buffers (of their rt_arg), cursors
+ *   f16 f32              f32, which for f16 is always one that f16 has
+ *   f64                  f64
+ *   slot                 a variable of the function, or where it lies in memory; a table: a variable of the module
+ *
+ * Control is the warp's, so barriers of the workgroup may stand anywhere but under a mask. */
+#ifndef CODEGEN_SPIRV_GEN_H
+#define CODEGEN_SPIRV_GEN_H
+
+#include "analysis/effects.h"
+#include "codegen/spirv/code.h"
+#include "codegen/spirv/spv.h"
+#include "library/library.h"
+#include "rt/vulkan/launch.h"
+
+typedef struct gen {
+    spv s;
+    const ir_fn *kernel, *ir; /* ir: what is generated, the kernel or a function of the library */
+    const spirv_options *options;
+    arena *in;
+    diag_list *diags;
+    bool failed;
+    spirv_code code;
+    segments segments;
+    math_library library;
+    map functions; /* by name: ids of functions that are made */
+    ir_footprints footprints;
+    ir_effects effects;
+    uint32_t directions[RG_PLANE_COUNT];
+    uint32_t entries;
+
+    spv_id u32, u64, f32, f64, truth, nothing;
+    spv_id push, lane_input, group_input, row32, row64, word; /* variables of the module; the last three: of the workgroup */
+    spv_id cursor, first_page, pages, turned, failed_page;    /* the tape, of the module's own: 0 until asked for */
+
+    /* of the entry */
+    const ir_op *task;   /* NULL: a segment */
+    const ir_region *region;
+    spv_id *values;      /* by id */
+    bool *in_memory;     /* by id: a slot that is an address */
+    map fields;          /* of rt_arg, that stand still */
+    spv_id launch, args, lane, group, groups;
+    bool has_worker;     /* the tape is used */
+} gen;
+
+#define emit(g, op, type, ...) spv_make(&(g)->s, op, type, __VA_ARGS__)
+#define emit_do(g, op, ...)    spv_emit(&(g)->s, op, __VA_ARGS__)
+
+/* -- gen.c: values ------------------------------------------------------------------------------------------------- */
+void sv_refuse(gen *g, const ir_op *op, const char *format, ...) __attribute__((format(printf, 3, 4)));
+spv_id sv_type(gen *g, ir_type t);
+spv_id sv_register(gen *g, rg_dtype d);
+spv_id sv_const(gen *g, rg_dtype d, uint64_t bits);
+spv_id sv_get(gen *g, const ir_value *v);
+static inline void
+sv_set(gen *g, const ir_value *v, spv_id id)
+{
+    g->values[v->id] = id;
+}
+spv_id sv_wide(gen *g, const ir_value *v); /* an integer in 64 bits */
+void sv_region(gen *g, const ir_region *r);
+void sv_one_op(gen *g, const ir_op *op);
+void sv_put_modes(gen *g, spv_id fn); /* of an entry; behind all that is made of it */
+spv_id sv_u32(gen *g, uint32_t v);
+spv_id sv_u64(gen *g, uint64_t v);
+spv_id sv_add(gen *g, spv_id x, uint64_t by); /* of 64 bits */
+spv_id sv_low(gen *g, spv_id wide);           /* the low 32 bits */
+spv_id sv_high(gen *g, spv_id narrow);        /* in 64 bits, zero-extended */
+spv_id sv_choose(gen *g, spv_id type, spv_id c, spv_id x, spv_id y);
+spv_id sv_not(gen *g, spv_id c);
+spv_id sv_and(gen *g, spv_id a, spv_id b); /* of conditions; 0: it always holds */
+spv_id sv_is(gen *g, spv_id x, spv_id y);
+spv_id sv_is_zero(gen *g, spv_id wide);
+
+/* -- flow.c -------------------------------------------------------------------------------------------------------- */
+typedef struct sv_branch {
+    spv_id before, end, merge;
+} sv_branch;
+/* Opens what runs where the condition holds; 0: always. */
+sv_branch sv_if(gen *g, spv_id condition);
+void sv_end_if(gen *g, sv_branch *b);
+spv_id sv_made(gen *g, const sv_branch *b, spv_id type, spv_id made, spv_id otherwise); /* behind the end */
+/* A loop with n carried values, which are in `at` while it is written. */
+typedef struct sv_loop {
+    uint32_t n, results;
+    spv_id *at, *types;
+    size_t *places;
+    spv_id header, next, merge;
+    vec(uint32_t) exits; /* a block, then the results' values */
+} sv_loop;
+sv_loop sv_loop_begin(gen *g, uint32_t n, const spv_id *types, const spv_id *first);
+void sv_exit_if(gen *g, sv_loop *l, spv_id condition, uint32_t n, const spv_id *values);
+void sv_loop_end(gen *g, sv_loop *l, const spv_id *next); /* what is carried on */
+void sv_loop_results(gen *g, sv_loop *l, const spv_id *types, spv_id *results);
+/* for (i = from; i < to; i += step), of 64 bits, with n carried values more */
+sv_loop sv_count(gen *g, spv_id from, spv_id to, uint32_t n, const spv_id *types, const spv_id *first);
+void sv_count_end(gen *g, sv_loop *l, spv_id step, const spv_id *next); /* `next` then holds the results */
+void sv_leave_if(gen *g, spv_id condition); /* the entry ends */
+void sv_if_op(gen *g, const ir_op *op);
+void sv_for(gen *g, const ir_op *op);
+void sv_loop_op(gen *g, const ir_op *op);
+
+/* -- scalar.c ------------------------------------------------------------------------------------------------------ */
+spv_id sv_scalar(gen *g, rg_op op, rg_dtype from, rg_dtype to, const spv_id *args);
+spv_id sv_cast(gen *g, rg_dtype from, rg_dtype to, spv_id v);
+spv_id sv_arithmetic(gen *g, uint32_t opcode, spv_id type, spv_id x, spv_id y); /* of floats: nothing is contracted */
+spv_id sv_glsl(gen *g, uint32_t number, spv_id type, uint32_t n, const spv_id *args);
+spv_id sv_compare(gen *g, rg_op op, rg_dtype d, spv_id x, spv_id y);
+spv_id sv_raw(gen *g, rg_dtype d, spv_id v); /* as it lies in memory: 32 bits, zero-extended, or 64 */
+spv_id sv_from_raw(gen *g, rg_dtype d, spv_id raw);
+
+/* -- functions.c: of the library ------------------------------------------------------------------------------------- */
+spv_id sv_library(gen *g, const char *name, uint32_t n, const spv_id *args);
+void sv_call(gen *g, const ir_op *op);
+/* A function of the module's, written once: opened if it is not there yet. */
+typedef struct sv_function {
+    spv_function *made_at;
+    spv_function *outside;
+    spv_id id;
+    bool at_top;
+} sv_function;
+bool sv_function_open(gen *g, sv_function *f, const char *name, spv_id result, uint32_t n, const spv_id *types, spv_id *values);
+void sv_function_close(gen *g, sv_function *f);
+spv_id sv_call_function(gen *g, spv_id fn, spv_id result, uint32_t n, const spv_id *args);
+
+/* -- lanes.c ------------------------------------------------------------------------------------------------------- */
+void sv_barrier(gen *g);
+spv_id sv_is_first(gen *g);
+spv_id sv_ballot(gen *g, spv_id condition);
+spv_id sv_any(gen *g, spv_id condition);
+spv_id sv_take(gen *g, rg_dtype d, spv_id v, spv_id lane); /* of that lane, all of them */
+spv_id sv_take_id(gen *g, spv_id type, spv_id v, spv_id lane); /* of 32 or 64 bits */
+spv_id sv_reduce(gen *g, rg_rmw how, rg_dtype d, spv_id v);
+void sv_lane_op(gen *g, const ir_op *op);
+unsigned sv_lanes_of(const ir_op *op);
+/* a change that is the same for all, by the first lane: all have done by then what stands before it, and see it after it */
+sv_branch sv_once(gen *g);
+void sv_end_once(gen *g, sv_branch *b);
+
+/* -- memory.c ------------------------------------------------------------------------------------------------------ */
+spv_id sv_pointer_to(gen *g, spv_id type, spv_id address);
+spv_id sv_read32(gen *g, spv_id address, uint32_t at);
+spv_id sv_read64(gen *g, spv_id address, uint32_t at);
+void sv_write32(gen *g, spv_id address, uint32_t at, spv_id v);
+void sv_write64(gen *g, spv_id address, uint32_t at, spv_id v);
+spv_id sv_read(gen *g, uint32_t bytes, spv_id address); /* raw */
+void sv_write(gen *g, uint32_t bytes, spv_id address, spv_id raw);
+spv_id sv_field(gen *g, const ir_value *buffer, uint32_t at); /* 64 bits of an rt_arg */
+spv_id sv_address_of_argument(gen *g, const ir_value *buffer);
+spv_id sv_heap(gen *g, const ir_op *op, spv_id bytes); /* from the pool's end; leaves where there is none */
+spv_id sv_extent(gen *g, const ir_value *buffer, uint32_t axis);
+spv_id sv_elements(gen *g, const ir_value *buffer);
+void sv_load(gen *g, const ir_op *op);
+void sv_store(gen *g, const ir_op *op);
+void sv_temp(gen *g, const ir_op *op);
+void sv_pick(gen *g, const ir_op *op);
+typedef struct sv_place {
+    spv_id address, condition; /* 0: always */
+    bool nothing;
+} sv_place;
+sv_place sv_element(gen *g, const ir_op *op);
+bool sv_changes_there(gen *g, const ir_op *op); /* the task, what op loads */
+
+/* -- rmw.c --------------------------------------------------------------------------------------------------------- */
+void sv_rmw(gen *g, const ir_op *op);
+spv_id sv_combine(gen *g, rg_rmw how, rg_dtype d, spv_id old, spv_id value);
+spv_id sv_atomic_add32(gen *g, spv_id address, spv_id by);
+spv_id sv_atomic_add64(gen *g, spv_id address, spv_id by);
+const ir_value *sv_value_of(const ir_op *op);
+
+/* -- slots.c ------------------------------------------------------------------------------------------------------- */
+void sv_slot(gen *g, const ir_op *op);
+void sv_slot_load(gen *g, const ir_op *op);
+void sv_slot_store(gen *g, const ir_op *op);
+void sv_slot_copy(gen *g, const ir_op *op);
+void sv_slot_zero(gen *g, const ir_op *op);
+void sv_slot_turn(gen *g, const ir_op *op);
+spv_id sv_table(gen *g, const ir_op *op);
+/* element k of a slot, in this lane */
+spv_id sv_slot_get(gen *g, const ir_value *slot, spv_id k);
+void sv_slot_put(gen *g, const ir_value *slot, spv_id k, spv_id v);
+
+/* -- effects.c ----------------------------------------------------------------------------------------------------- */
+uint32_t sv_place_number(gen *g, const ir_op *op, const char *text, const char *dtypes, uint32_t values);
+/* tells the first fault, by those for whom the condition holds; the entry goes on */
+void sv_tell_fault(gen *g, uint32_t fault, spv_id place, spv_id needed, spv_id limit, spv_id condition);
+void sv_assert(gen *g, const ir_op *op);
+void sv_print(gen *g, const ir_op *op);
+
+/* -- tape.c, frames.c ------------------------------------------------------------------------------------------------ */
+void sv_tape_op(gen *g, const ir_op *op);
+void sv_worker_load(gen *g);
+void sv_worker_store(gen *g);
+
+/* -- task.c -------------------------------------------------------------------------------------------------------- */
+void sv_entries(gen *g);
+spv_id sv_launch_here(gen *g); /* its address, also in a function */
+
+#endif

@@ -1,0 +1,33 @@
+/* Between the files of the tape. SPDX-License-Identifier: Apache-2.0 */
+#ifndef CODEGEN_SPIRV_TAPE_H
+#define CODEGEN_SPIRV_TAPE_H
+
+#include "codegen/spirv/gen.h"
+
+/* what an entry has while a function is written */
+typedef struct sv_inside {
+    spv_id launch, lane;
+} sv_inside;
+
+/* tape.c: 64 bits all of them */
+spv_id sv_in_page(gen *g, spv_id cursor);
+spv_id sv_depth(gen *g, spv_id cursor);
+spv_id sv_height(gen *g, spv_id cursor);
+spv_id sv_is_full(gen *g, spv_id cursor, spv_id bytes); /* for a frame of so many bytes */
+spv_id sv_with_room(gen *g, spv_id cursor, spv_id bytes, const ir_op *op); /* leaves where there is none */
+spv_id sv_above_bottom(gen *g, spv_id cursor);
+spv_id sv_pages_left(gen *g, spv_id depth);
+spv_id sv_first_page(gen *g);
+
+/* frames.c */
+void sv_push(gen *g, const ir_op *op);
+void sv_pop(gen *g, const ir_op *op);
+
+/* snapshot.c */
+void sv_save(gen *g, const ir_op *op);
+void sv_restore(gen *g, const ir_op *op);
+void sv_tasks(gen *g, const ir_op *op);
+void sv_over_tasks(gen *g, const ir_op *op);
+void sv_thin(gen *g, const ir_op *op);
+
+#endif

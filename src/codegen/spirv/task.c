@@ -1,0 +1,384 @@
+/* Entries: segments, tasks, and what follows a task. SPDX-License-Identifier: Apache-2.0
+ *
+ * A workgroup runs pieces of a task: group by group of RT_WARP threads, which are successive along the last axis; or, of loops without
+ * lanes, thread by thread. Piece p is group p % (groups of a row) of row p / (groups of a row). Workgroup w has the pieces w, w + G, ...,
+ * so that those who record and those who rewind have the same. Where launches are deterministic one workgroup runs all. */
+#include "codegen/spirv/gen.h"
+
+enum { LAUNCH, ARGS, DECORATION_BLOCK = 2, DECORATION_OFFSET = 35 };
+enum { BUILTIN_GROUP = 26, BUILTIN_LOCAL_INDEX = 29, BUILTIN_SUBGROUP_LANE = 41 };
+
+/* -- variables of the module ------------------------------------------------------------------------------------------- */
+
+static void
+make_inputs(gen *g)
+{
+    spv_id fields[2] = {g->u64, g->u64}, block = spv_known(&g->s, SPV_STRUCT, 0, 2, fields);
+    spv_words *decorations = &g->s.sections[SPV_DECORATIONS];
+    spv_decorate(&g->s, block, DECORATION_BLOCK);
+    spv_put(decorations, SPV_MEMBER_DECORATE, spv_list(block, LAUNCH, DECORATION_OFFSET, offsetof(rt_vulkan_push, launch)));
+    spv_put(decorations, SPV_MEMBER_DECORATE, spv_list(block, ARGS, DECORATION_OFFSET, offsetof(rt_vulkan_push, args)));
+    g->push = spv_global(&g->s, SPV_PUSH, block, 0, 0);
+    bool subgroups = g->options->features & SPIRV_SUBGROUPS;
+    g->lane_input = spv_global(&g->s, SPV_INPUT, g->u32, 0, subgroups ? BUILTIN_SUBGROUP_LANE : BUILTIN_LOCAL_INDEX);
+    g->group_input = spv_global(&g->s, SPV_INPUT, spv_known(&g->s, SPV_VECTOR, 0, spv_list(g->u32, 3)), 0, BUILTIN_GROUP);
+    if (subgroups) {
+        spv_capability(&g->s, SPV_CAP_NON_UNIFORM);
+        g->code.uses |= SPIRV_SUBGROUPS;
+    }
+}
+
+static spv_id
+pushed(gen *g, uint32_t field)
+{
+    spv_id at = emit(g, SPV_CHAIN, spv_pointer(&g->s, SPV_PUSH, g->u64), g->push, sv_u32(g, field));
+    return emit(g, SPV_LOAD, g->u64, at);
+}
+
+spv_id
+sv_launch_here(gen *g)
+{
+    return pushed(g, LAUNCH);
+}
+
+/* -- an entry ------------------------------------------------------------------------------------------------------------ */
+
+static bool
+is_no_tape(ir_op *op, void *user)
+{
+    (void)user;
+    return !ir_is_tape_op(op);
+}
+
+/* What is loaded at an entry's top comes behind the look at the fault: what it follows may not be there. */
+static spv_id
+open_entry(gen *g, spv_function *f, const ir_op *op)
+{
+    spv_id fn = spv_function_begin(&g->s, f, g->nothing, 0, NULL, NULL);
+    g->values = arena_new_n(g->in, spv_id, g->kernel->next_id + 1);
+    g->in_memory = arena_new_n(g->in, bool, g->kernel->next_id + 1);
+    g->fields = (map){.in = g->in};
+    g->ir = g->kernel;
+    g->task = op && op->code == RG_OP_PARALLEL ? op : NULL;
+    g->region = op ? op->regions[0] : g->kernel->body;
+    g->s.at_top = true;
+    g->lane = emit(g, SPV_LOAD, g->u32, g->lane_input);
+    g->group = emit(g, SPV_EXTRACT, g->u32, emit(g, SPV_LOAD, spv_known(&g->s, SPV_VECTOR, 0, spv_list(g->u32, 3)), g->group_input), 0);
+    g->launch = pushed(g, LAUNCH);
+    g->args = pushed(g, ARGS);
+    spv_id ended = emit(g, SPV_OR, g->u32, sv_read32(g, g->launch, offsetof(rt_vulkan_launch, fault)),
+                        sv_read32(g, g->launch, offsetof(rt_vulkan_launch, stop)));
+    sv_leave_if(g, emit(g, SPV_I_NOT_EQUAL, g->truth, ended, sv_u32(g, 0)));
+    g->groups = g->options->deterministic ? sv_u32(g, 1) : sv_read32(g, g->launch, offsetof(rt_vulkan_launch, groups));
+    g->has_worker = op && !ir_walk(op->regions[0], is_no_tape, NULL);
+    g->s.at_top = false;
+    if (g->has_worker)
+        sv_worker_load(g);
+    return fn;
+}
+
+static void
+close_entry(gen *g, spv_function *f, spv_id fn)
+{
+    char name[16];
+    snprintf(name, sizeof name, "e%u", g->entries++);
+    if (g->has_worker)
+        sv_worker_store(g);
+    spv_do(&g->s, SPV_RETURN, 0, NULL);
+    spv_function_end(&g->s, f);
+    spv_entry(&g->s, fn, name);
+    sv_put_modes(g, fn);
+}
+
+/* -- segments -------------------------------------------------------------------------------------------------------------- */
+
+static void
+write_cell(gen *g, spv_id record, uint32_t place, const ir_value *v, spv_id value)
+{
+    bool scalar = v->type.kind == IR_SCALAR;
+    spv_id raw = scalar ? sv_raw(g, ir_dtype(v), value) : value;
+    if (!scalar || ir_bytes(ir_dtype(v)) == 8)
+        sv_write64(g, record, place, raw);
+    else
+        sv_write32(g, record, place, raw);
+}
+
+static void
+write_yielded(gen *g, const ir_op *segment)
+{
+    const ir_op *yield = ir_terminator(segment->regions[0]);
+    spv_id record = sv_read64(g, g->launch, offsetof(rt_vulkan_launch, record)), *values = arena_new_n(g->in, spv_id, yield->nargs + 1);
+    for (uint32_t i = 0; i < yield->nargs; i++)
+        values[i] = sv_get(g, yield->args[i]);
+    sv_branch once = sv_once(g);
+    for (uint32_t i = 0; i < segment->nresults; i++)
+        for (uint32_t k = 0, place; segments_next_place(&g->segments, segment, i, &k, &place);)
+            write_cell(g, record, place, segment->results[i], values[i]);
+    sv_end_once(g, &once);
+}
+
+static void
+make_segment_entry(gen *g, const ir_op *op)
+{
+    spv_function f;
+    spv_id fn = open_entry(g, &f, op);
+    sv_region(g, op->regions[0]);
+    if (g->failed)
+        return;
+    if (op->nresults)
+        write_yielded(g, op);
+    close_entry(g, &f, fn);
+}
+
+/* -- tasks ----------------------------------------------------------------------------------------------------------------- */
+
+typedef struct domain {
+    uint32_t rank;
+    unsigned lanes;
+    spv_id lo[RT_RANK], count[RT_RANK]; /* u64 */
+    spv_id row, pieces;                 /* of a row; all */
+} domain;
+
+static domain
+task_domain(gen *g, const ir_op *op)
+{
+    const ir_region *body = op->regions[0];
+    domain d = {.rank = op->attr.rank, .pieces = sv_u64(g, 1)};
+    d.lanes = body->nparams > d.rank ? body->params[d.rank]->type.lanes : 0;
+    rg_dtype wide = ir_is_signed(ir_dtype(op->args[0])) ? RG_I64 : RG_U64;
+    for (uint32_t k = 0; k < d.rank; k++) {
+        d.lo[k] = sv_wide(g, op->args[k]);
+        spv_id hi = sv_wide(g, op->args[d.rank + k]), some = sv_compare(g, RG_OP_LT, wide, d.lo[k], hi);
+        d.count[k] = sv_choose(g, g->u64, some, emit(g, SPV_I_SUB, g->u64, hi, d.lo[k]), sv_u64(g, 0));
+        if (k + 1 < d.rank)
+            d.pieces = emit(g, SPV_I_MUL, g->u64, d.pieces, d.count[k]);
+    }
+    d.row = d.count[d.rank - 1];
+    if (d.lanes)
+        d.row = emit(g, SPV_SHIFT_RIGHT, g->u64, sv_add(g, d.row, RT_WARP - 1), sv_u32(g, 5));
+    d.pieces = emit(g, SPV_I_MUL, g->u64, d.pieces, d.row);
+    return d;
+}
+
+static void
+set_task_index(gen *g, const ir_op *op, const domain *d, uint32_t k, spv_id place)
+{
+    const ir_value *index = op->regions[0]->params[k];
+    sv_set(g, index, sv_cast(g, RG_U64, ir_dtype(index), emit(g, SPV_I_ADD, g->u64, d->lo[k], place)));
+}
+
+/* the remainder, and the quotient instead of the number */
+static spv_id
+split_off(gen *g, spv_id *number, spv_id by)
+{
+    spv_id q = emit(g, SPV_U_DIV, g->u64, *number, by), rest = emit(g, SPV_I_SUB, g->u64, *number, emit(g, SPV_I_MUL, g->u64, q, by));
+    *number = q;
+    return rest;
+}
+
+static void
+set_piece(gen *g, const ir_op *op, const domain *d, spv_id piece)
+{
+    uint32_t last = d->rank - 1;
+    spv_id number = piece, place = last ? split_off(g, &number, d->row) : piece;
+    if (d->lanes) {
+        place = emit(g, SPV_SHIFT_LEFT, g->u64, place, sv_u32(g, 5));
+        spv_id own = emit(g, SPV_I_ADD, g->u64, place, sv_high(g, g->lane));
+        sv_set(g, op->regions[0]->params[d->rank], emit(g, SPV_U_LESS, g->truth, own, d->count[last]));
+    }
+    set_task_index(g, op, d, last, place);
+    for (uint32_t k = last; k-- > 0;)
+        set_task_index(g, op, d, k, k ? split_off(g, &number, d->count[k]) : number);
+}
+
+/* Contributions are added up in f64 where they are narrower. */
+static rg_dtype
+sum_dtype(const ir_op *op, uint32_t r)
+{
+    rg_dtype d = ir_dtype(op->results[r]);
+    return op->reduce[r] == RG_RMW_ADD && ir_is_float(d) ? RG_F64 : d;
+}
+
+static spv_id
+identity_of(gen *g, const ir_op *op, uint32_t r)
+{
+    rg_dtype d = sum_dtype(op, r);
+    return sv_const(g, d, ir_identity(d, (rg_rmw)op->reduce[r]));
+}
+
+static spv_id
+partial_row(gen *g, const ir_op *op, spv_id group)
+{
+    spv_id at = emit(g, SPV_I_MUL, g->u64, group, sv_u64(g, 8 * (uint64_t)op->nresults));
+    return emit(g, SPV_I_ADD, g->u64, sv_read64(g, g->launch, offsetof(rt_vulkan_launch, partials)), at);
+}
+
+/* This workgroup's sums, of all lanes. */
+static void
+write_partials(gen *g, const ir_op *op, const domain *d, spv_id *sums)
+{
+    spv_id row = partial_row(g, op, sv_high(g, g->group));
+    for (uint32_t r = 0; r < op->nresults; r++) {
+        rg_dtype of = sum_dtype(op, r);
+        spv_id sum = d->lanes ? sv_reduce(g, (rg_rmw)op->reduce[r], of, sums[r]) : sums[r];
+        sv_branch first = sv_if(g, sv_is_first(g));
+        if (ir_bytes(of) == 8)
+            sv_write64(g, row, 8 * r, sv_raw(g, of, sum));
+        else
+            sv_write32(g, row, 8 * r, sv_raw(g, of, sum));
+        sv_end_if(g, &first);
+    }
+}
+
+/* how many pieces are this workgroup's */
+static spv_id
+own_pieces(gen *g, const domain *d)
+{
+    spv_id group = sv_high(g, g->group), groups = sv_high(g, g->groups), some = emit(g, SPV_U_LESS, g->truth, group, d->pieces);
+    spv_id behind = sv_add(g, emit(g, SPV_I_SUB, g->u64, d->pieces, group), UINT64_MAX);
+    return sv_choose(g, g->u64, some, sv_add(g, emit(g, SPV_U_DIV, g->u64, behind, groups), 1), sv_u64(g, 0));
+}
+
+static void
+run_own_pieces(gen *g, const ir_op *op, const domain *d, spv_id *sums)
+{
+    uint32_t n = op->nresults;
+    spv_id *types = arena_new_n(g->in, spv_id, n + 1), own = own_pieces(g, d), step = sv_high(g, g->groups);
+    for (uint32_t r = 0; r < n; r++) {
+        types[r] = sv_register(g, sum_dtype(op, r));
+        sums[r] = identity_of(g, op, r);
+    }
+    sv_loop l = sv_count(g, sv_u64(g, 0), own, n, types, sums);
+    spv_id k = op->rewinds ? emit(g, SPV_I_SUB, g->u64, sv_add(g, own, UINT64_MAX), l.at[0]) : l.at[0];
+    spv_id piece = emit(g, SPV_I_ADD, g->u64, sv_high(g, g->group), emit(g, SPV_I_MUL, g->u64, k, step));
+    set_piece(g, op, d, piece);
+    sv_region(g, op->regions[0]);
+    if (g->failed)
+        return;
+    const ir_op *yield = ir_terminator(op->regions[0]);
+    for (uint32_t r = 0; r < n; r++) {
+        rg_dtype from = ir_dtype(op->results[r]), to = sum_dtype(op, r);
+        sums[r] = sv_combine(g, (rg_rmw)op->reduce[r], to, l.at[1 + r], sv_cast(g, from, to, sv_get(g, yield->args[r])));
+    }
+    sv_count_end(g, &l, sv_u64(g, 1), sums);
+    sv_loop_results(g, &l, types, sums);
+}
+
+static void
+make_task_entry(gen *g, const ir_op *op)
+{
+    spv_function f;
+    spv_id fn = open_entry(g, &f, op), *sums = arena_new_n(g->in, spv_id, op->nresults + 1);
+    domain d = task_domain(g, op);
+    run_own_pieces(g, op, &d, sums);
+    if (g->failed)
+        return;
+    if (op->nresults)
+        write_partials(g, op, &d, sums);
+    close_entry(g, &f, fn);
+    if (op->nresults > g->code.cells)
+        g->code.cells = op->nresults;
+}
+
+/* Group after group, in their order, then with the initial value; rounded once. */
+static void
+make_combination(gen *g, const ir_op *op)
+{
+    uint32_t n = op->nresults;
+    spv_function f;
+    spv_id fn = open_entry(g, &f, NULL), *types = arena_new_n(g->in, spv_id, n + 1), *sums = arena_new_n(g->in, spv_id, n + 1);
+    for (uint32_t r = 0; r < n; r++) {
+        types[r] = sv_register(g, sum_dtype(op, r));
+        sums[r] = identity_of(g, op, r);
+    }
+    sv_loop l = sv_count(g, sv_u64(g, 0), sv_high(g, g->groups), n, types, sums);
+    spv_id row = partial_row(g, op, l.at[0]);
+    for (uint32_t r = 0; r < n; r++) {
+        rg_dtype d = sum_dtype(op, r);
+        spv_id raw = ir_bytes(d) == 8 ? sv_read64(g, row, 8 * r) : sv_read32(g, row, 8 * r);
+        sums[r] = sv_combine(g, (rg_rmw)op->reduce[r], d, l.at[1 + r], sv_from_raw(g, d, raw));
+    }
+    sv_count_end(g, &l, sv_u64(g, 1), sums);
+    sv_loop_results(g, &l, types, sums);
+    spv_id record = sv_read64(g, g->launch, offsetof(rt_vulkan_launch, record));
+    for (uint32_t r = 0; r < n; r++) {
+        rg_dtype d = ir_dtype(op->results[r]), wide = sum_dtype(op, r);
+        spv_id init = sv_cast(g, d, wide, sv_get(g, op->args[op->nargs - n + r]));
+        sums[r] = sv_cast(g, wide, d, sv_combine(g, (rg_rmw)op->reduce[r], wide, init, sums[r]));
+    }
+    sv_branch once = sv_once(g);
+    for (uint32_t r = 0; r < n; r++)
+        write_cell(g, record, g->segments.places[op->results[r]->id], op->results[r], sums[r]);
+    sv_end_once(g, &once);
+    close_entry(g, &f, fn);
+}
+
+/* -- the kernel's results: outputs of one element behind the parameters -------------------------------------------------------- */
+
+static void
+make_results(gen *g, const ir_op *yield)
+{
+    spv_function f;
+    spv_id fn = open_entry(g, &f, NULL), *values = arena_new_n(g->in, spv_id, yield->nargs + 1);
+    for (uint32_t i = 0; i < yield->nargs; i++)
+        values[i] = sv_raw(g, ir_dtype(yield->args[i]), sv_get(g, yield->args[i]));
+    sv_branch once = sv_once(g);
+    for (uint32_t i = 0; i < yield->nargs; i++) {
+        uint64_t number = g->kernel->body->nparams + i;
+        spv_id to = sv_read64(g, sv_add(g, g->args, number * sizeof(rt_arg)), offsetof(rt_arg, plane));
+        sv_write(g, ir_bytes(ir_dtype(yield->args[i])), to, values[i]);
+    }
+    sv_end_once(g, &once);
+    close_entry(g, &f, fn);
+}
+
+/* -- all of them --------------------------------------------------------------------------------------------------------------- */
+
+static void
+add_run(gen *g, segments_kind kind)
+{
+    vec_push(&g->code.steps, ((spirv_step){.kind = kind, .entry = g->entries}));
+}
+
+static void
+add_one_step(gen *g, const segments_step *s)
+{
+    const ir_op *op = s->kind == SEGMENTS_RUN || s->kind == SEGMENTS_TASK ? g->segments.entries.at[s->entry] : NULL;
+    if (!op) {
+        vec_push(&g->code.steps, ((spirv_step){.kind = s->kind, .place = s->place, .to = s->to}));
+    } else if (s->kind == SEGMENTS_RUN) {
+        add_run(g, SEGMENTS_RUN);
+        make_segment_entry(g, op);
+    } else {
+        add_run(g, g->options->deterministic ? SEGMENTS_RUN : SEGMENTS_TASK);
+        make_task_entry(g, op);
+        if (!op->nresults || g->failed)
+            return;
+        add_run(g, SEGMENTS_RUN);
+        make_combination(g, op);
+    }
+}
+
+void
+sv_entries(gen *g)
+{
+    const segments *s = &g->segments;
+    uint32_t *now = arena_new_n(g->in, uint32_t, s->steps.n + 1); /* numbers of the steps, as they are here */
+    make_inputs(g);
+    for (size_t i = 0; i < s->steps.n && !g->failed; i++) {
+        now[i] = (uint32_t)g->code.steps.n;
+        add_one_step(g, &s->steps.at[i]);
+    }
+    for (size_t i = 0; i < g->code.steps.n && !g->failed; i++) {
+        spirv_step *step = &g->code.steps.at[i];
+        if (step->kind != SEGMENTS_RUN && step->kind != SEGMENTS_TASK)
+            step->to = now[step->to];
+    }
+    const ir_op *yield = ir_terminator(g->kernel->body);
+    if (g->failed)
+        return;
+    if (yield->nargs)
+        add_run(g, SEGMENTS_RUN);
+    if (yield->nargs || !g->entries) /* a module has an entry, if nobody runs it */
+        make_results(g, yield);
+}

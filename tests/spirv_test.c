@@ -1,0 +1,209 @@
+/* spirv_test [--val PATH] [--every N] [--refused N] [--deterministic] [--keep FOLDER] FILE.c|FOLDER...   SPDX-License-Identifier: Apache-2.0
+ *
+ * Every kernel of the files in every form becomes SPIR-V, for a device that has much and for one that has little. What is made reads
+ * back, and each step names an entry that is there. With --val, the path of spirv-val, every Nth module is validated. What is refused
+ * is counted, by its reason; more than --refused are a failure. */
+#include "codegen/spirv/spirv.h"
+#include "front/c/front_c.h"
+#include "pipeline/pipeline.h"
+
+#include <glob.h>
+
+typedef struct setting {
+    const char *val, *keep;
+    int every, refused;
+    bool fixed;
+} setting;
+
+typedef struct tally {
+    int modules, validated, refused, failures;
+    size_t words;
+    struct {
+        char text[128];
+        int n;
+    } reasons[16];
+} tally;
+
+static const spirv_features needed = SPIRV_INT64 | SPIRV_ADDRESSES | SPIRV_MODEL | SPIRV_FLOAT64;
+static const struct {
+    const char *name;
+    spirv_features has;
+} devices[] = {
+    {"much", UINT32_MAX},
+    {"little", SPIRV_INT64 | SPIRV_ADDRESSES | SPIRV_MODEL | SPIRV_FLOAT64 | SPIRV_ATOMIC_INT64},
+};
+
+static void
+fail(tally *t, const char *what, const char *why)
+{
+    fprintf(stderr, "%s: %s\n", what, why);
+    t->failures++;
+}
+
+/* the message without its place */
+static void
+count_refusal(const char *message, tally *t)
+{
+    const char *reason = strstr(message, "Vulkan: ");
+    size_t i = 0, n = strcspn(reason, "\n");
+    n = n < sizeof t->reasons[0].text ? n : sizeof t->reasons[0].text - 1;
+    while (i < countof(t->reasons) - 1 && t->reasons[i].n && strncmp(t->reasons[i].text, reason, n) != 0)
+        i++;
+    if (!t->reasons[i].n++)
+        memcpy(t->reasons[i].text, reason, n);
+    t->refused++;
+}
+
+static void
+validate(const setting *s, const char *what, const spirv_code *code, tally *t)
+{
+    char path[] = "/tmp/spirv_test_XXXXXX.spv";
+    str command = {0};
+    int file = mkstemps(path, 4);
+    if (file < 0 || file_write(path, code->words, code->nwords * sizeof *code->words)) {
+        fail(t, what, "cannot be written");
+        return;
+    }
+    str_addf(&command, "%s --target-env vulkan1.2 %s", s->val, path);
+    fflush(stdout);
+    if (system(command.ptr))
+        fail(t, what, "spirv-val refuses it");
+    t->validated++;
+    if (s->keep) {
+        str_free(&command);
+        str_addf(&command, "cp %s '%s/%d.spv'", path, s->keep, t->modules);
+        if (system(command.ptr))
+            fail(t, what, "cannot be kept");
+    }
+    remove(path);
+    str_free(&command);
+}
+
+/* also that what is cut short is seen to be */
+static void
+check_code(const setting *s, const char *what, const str *bytes, spirv_features has, tally *t)
+{
+    spirv_code code, cut;
+    if (spirv_read((rg_str){bytes->ptr, bytes->len - 1}, &cut))
+        fail(t, what, "code that was cut short is read");
+    if (!spirv_read(str_view(bytes), &code)) {
+        fail(t, what, "cannot be read back");
+        return;
+    }
+    if (code.uses & ~has)
+        fail(t, what, "uses what the device lacks");
+    if (s->val && t->modules % s->every == 0)
+        validate(s, what, &code, t);
+    t->words += code.nwords;
+    spirv_code_free(&code);
+}
+
+static void
+run_device(const setting *s, const ir_fn *fn, const char *form, uint32_t device, tally *t)
+{
+    str what = {0}, bytes = {0};
+    diag_list diags = {0};
+    spirv_options options = {.noalias = true, .deterministic = s->fixed, .features = devices[device].has};
+    str_addf(&what, "%s %s, a device that has %s", fn->name, form, devices[device].name);
+    rg_status status = spirv_make(fn, &options, &bytes, &diags);
+    if (status == RG_UNSUPPORTED && diags.text.ptr && strstr(diags.text.ptr, "Vulkan: "))
+        count_refusal(diags.text.ptr, t);
+    else if (status)
+        fail(t, what.ptr, diags.text.ptr ? diags.text.ptr : "fails");
+    else
+        check_code(s, what.ptr, &bytes, devices[device].has | needed, t);
+    t->modules++;
+    diag_free(&diags);
+    str_free(&bytes);
+    str_free(&what);
+}
+
+static void
+run_form(const setting *s, const ir_fn *source, rg_form form, tally *t)
+{
+    diag_list diags = {0};
+    ir_fn *fn;
+    pipeline_options options = {.form = form, .contraction = true, .stage = IR_STAGE_SEGMENTS, .target = &target_segments};
+    ir_module *m = pipeline_run(source, &options, &diags, &fn);
+    for (uint32_t i = 0; m && i < countof(devices); i++)
+        run_device(s, fn, pipeline_form_name(form), i, t);
+    ir_module_free(m);
+    diag_free(&diags);
+}
+
+static void
+run_kernel(const setting *s, const char *path, const char *kernel, tally *t)
+{
+    diag_list diags = {0};
+    front_c_source c = {.path = path, .kernel = kernel};
+    pipeline_options options = {.contraction = true};
+    ir_module *m = front_c_compile(&c, &diags);
+    ir_module *source = m ? pipeline_source(ir_fn_find(m, rg_str_of(kernel)), &options, &diags) : NULL;
+    for (int form = 0; source && form < RG_FORM_COUNT; form++)
+        run_form(s, source->first, (rg_form)form, t);
+    if (!source)
+        fail(t, path, diags.text.ptr);
+    ir_module_free(source);
+    ir_module_free(m);
+    diag_free(&diags);
+}
+
+static void
+run_file(const setting *s, const char *path, tally *t)
+{
+    diag_list diags = {0};
+    front_c_names names;
+    front_c_source c = {.path = path};
+    if (!front_c_list(&c, &names, &diags)) {
+        fail(t, path, diags.text.ptr);
+    } else {
+        for (uint32_t i = 0; i < names.count; i++)
+            run_kernel(s, path, names.names[i], t);
+    }
+    diag_free(&diags);
+}
+
+static void
+run_folder(const setting *s, const char *path, tally *t)
+{
+    str pattern = {0};
+    glob_t found;
+    str_addf(&pattern, "%s/*.c", path);
+    if (glob(pattern.ptr, 0, NULL, &found) == 0) {
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            run_file(s, found.gl_pathv[i], t);
+        globfree(&found);
+    }
+    str_free(&pattern);
+}
+
+int
+main(int argc, char **argv)
+{
+    setting s = {.every = 1};
+    tally t = {0};
+    for (int i = 1; i < argc; i++) {
+        const char *word = argv[i], *value = i + 1 < argc ? argv[i + 1] : "";
+        size_t n = strlen(word);
+        if (strcmp(word, "--val") == 0)
+            s.val = value, i++;
+        else if (strcmp(word, "--keep") == 0)
+            s.keep = value, i++;
+        else if (strcmp(word, "--every") == 0)
+            s.every = atoi(value), i++;
+        else if (strcmp(word, "--refused") == 0)
+            s.refused = atoi(value), i++;
+        else if (strcmp(word, "--deterministic") == 0)
+            s.fixed = true;
+        else if (n > 2 && strcmp(word + n - 2, ".c") == 0)
+            run_file(&s, word, &t);
+        else
+            run_folder(&s, word, &t);
+    }
+    if (!s.val)
+        printf("left out: the validator's word (spirv-val is missing)\n");
+    for (size_t i = 0; i < countof(t.reasons) && t.reasons[i].n; i++)
+        printf("%4d refused: %s\n", t.reasons[i].n, t.reasons[i].text);
+    printf("%d modules of %zu words, %d validated, %d refused, %d failures\n", t.modules, t.words, t.validated, t.refused, t.failures);
+    return t.failures != 0 || t.refused > s.refused;
+}
