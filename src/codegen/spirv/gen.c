@@ -12,7 +12,8 @@ sv_refuse(gen *g, const ir_op *op, const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     if (!g->failed)
-        diag_add(g->diags, DIAG_ERROR, OUR_ERROR, op ? ir_place(g->kernel->module, op->loc) : (diag_place){0}, "Vulkan: %s", text);
+        diag_add(g->diags, DIAG_ERROR, OUR_ERROR, op ? ir_place(g->kernel->module, op->loc) : (diag_place){0}, "%s: %s",
+                 g->options->platform ? g->options->platform : "Vulkan", text);
     g->failed = true;
 }
 

@@ -44,6 +44,7 @@ typedef struct spirv_options {
     const bool *contiguous;
     bool noalias, deterministic;
     spirv_features features;
+    const char *platform; /* as messages call it; NULL: Vulkan */
 } spirv_options;
 
 /* As segments_step; TASKs are one step here, and what has to follow a task are RUNs of entries of their own. */
