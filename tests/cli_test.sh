@@ -1099,6 +1099,15 @@ END
     expect 0 ir k.c relax --form vjp --target sm_90 --stage assembly
     says '.visible .entry relax_vjp('
     says 'ld.global.nc'
+    # the text of Metal has no stages of LLVM, no f64, and is not built yet
+    expect 0 ir k.c ramp --form vjp --target metal --stage assembly
+    says 'kernel void e0('
+    expect 1 ir k.c relax --target metal --stage assembly
+    says 'Metal: `relax` has f64'
+    expect 2 ir k.c ramp --target metal --stage optimized
+    says "stage optimized is LLVM's"
+    expect 2 build k.c ramp --target metal
+    says 'there is nothing to build for --device metal'
     # lanes that take turns
     expect 0 ir pull.c pull --form vjp --device cuda --deterministic --target sm_90 --stage assembly
     says 'match.any.sync'

@@ -3,8 +3,17 @@
 
 #include "api/api.h"
 #include "remote.h"
+#if TEST_MSL
+#include "metal/device.h"
+#endif
 
-static const rt_device_table *const own[] = {&remote_device, &plain_device};
+static const rt_device_table *const own[] = {
+    &remote_device,
+    &plain_device,
+#if TEST_MSL
+    &msl_device,
+#endif
+};
 
 const char *const *
 devices_to_test(void)
@@ -60,6 +69,12 @@ bool
 devices_is_gpu(const char *name)
 {
     return is_gpu(rg_str_of(name));
+}
+
+bool
+devices_has_doubles(const char *name)
+{
+    return strcmp(name, "msl") != 0;
 }
 
 bool

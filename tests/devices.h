@@ -24,10 +24,11 @@ RG_MUST_CHECK rg_status devices_open_two(const devices_desc *desc, rg_queue *que
 bool devices_share_memory(const rg_queue *queue);
 bool devices_wait(const rg_queue *queue);
 const char *devices_name(const rg_queue *queue);
-/* Whether the device of that name runs threads in warps; whether it is a GPU that is really there; whether it compiles. */
+/* Whether the device of that name runs threads in warps; whether it is a GPU that is really there; whether it compiles; whether it has f64. */
 bool devices_has_warps(const char *name);
 bool devices_is_gpu(const char *name);
 bool devices_compiles(const char *name);
+bool devices_has_doubles(const char *name);
 /* An array that holds a copy of `data` (dense), or on devices that share the host's memory `data` itself. */
 RG_MUST_CHECK rg_status devices_array(rg_queue *queue, const rg_array_desc *desc, rg_array **array);
 

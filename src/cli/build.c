@@ -104,7 +104,7 @@ run(const cli_command *command, int argc, char **argv, bool gradient)
     o.machine = cli_find_machine(command, &o.device, &o.target);
     const char *device = o.machine.device;
     bool gpu = o.machine.gpu != NULL;
-    if ((o.device.n || gpu) && strcmp(device, "cpu") != 0 && !gpu)
+    if ((o.device.n || gpu || strcmp(device, "metal") == 0) && strcmp(device, "cpu") != 0 && !gpu)
         cli_usage_error(command, "there is nothing to build for --device %s: it is for cpu, cuda or amd", device);
     if (gpu && (o.cpu.n || o.features.n))
         cli_usage_error(command, "--cpu and --features are for --device cpu; --target chooses the GPU");

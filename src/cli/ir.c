@@ -3,6 +3,7 @@
 
 #if RG_HAVE_LLVM
 #include "codegen/llvm/ll.h"
+#include "codegen/metal/msl.h"
 #endif
 
 static const char help[] =
@@ -30,6 +31,7 @@ static const char help[] =
     "                 or that of AMD's GPUs;\n"
     "                 simt: the same code for this machine's processor\n"
     "  --target GPU   of cuda: sm_70 (default) to sm_121; of amd: gfx942 (default), gfx1100, ...\n"
+    "                 metal, without --device: the assembly is Metal Shading Language\n"
     "  --fast-math    approximate functions of f32 there\n"
     "  --deterministic   the same bits in every run\n"
     "  --no-places    without the places in the source that ops come from\n" CLI_CONSTANT_HELP CLI_SOURCE_HELP;
@@ -55,8 +57,14 @@ seen(void *user, const char *stage, const ir_module *m)
     (l->plain ? ir_print_plain : ir_print_module)(&l->text, m);
 }
 
+static bool
+is_metal(const cli_machine *machine)
+{
+    return strcmp(machine->device, "metal") == 0;
+}
+
 static void
-print_code(const ir_fn *fn, const char *stage, const char *gpu, bool fast, bool fixed, cli_ir *ir)
+print_code(const ir_fn *fn, const char *stage, const cli_machine *machine, bool fast, bool fixed, cli_ir *ir)
 {
 #if RG_HAVE_LLVM
     ll_stage which = strcmp(stage, "llvm") == 0        ? LL_STAGE_RAW
@@ -70,10 +78,17 @@ print_code(const ir_fn *fn, const char *stage, const char *gpu, bool fast, bool 
         present[i] = (1u << RG_PLANE_COUNT) - 1;
     }
     ll_options options = {.present = present, .contiguous = dense, .noalias = true,
-                          .cpu = gpu, .fast_math = fast, .deterministic = fixed};
+                          .cpu = machine->gpu, .fast_math = fast, .deterministic = fixed};
+    spirv_options in_segments = {.present = present, .contiguous = dense, .noalias = true, .deterministic = fixed,
+                                 .features = MSL_FEATURES};
+    spirv_code code;
     str text = {.in = mem_scratch()};
-    if (ll_print(fn, &options, which, &text, &ir->diags))
+    rg_status status = is_metal(machine) ? msl_make(fn, &in_segments, &code, &text, &ir->diags)
+                                         : ll_print(fn, &options, which, &text, &ir->diags);
+    if (status)
         cli_fail_diags(ir);
+    if (is_metal(machine))
+        spirv_code_free(&code);
     fputs(text.ptr, stdout);
 #else
     cli_fail("this build was made without LLVM: there is no stage %s", stage);
@@ -98,7 +113,7 @@ print_stage(cli_ir *ir, rg_form form, const char *stage, uint32_t n,
                                 .directions = directions,
                                 .contraction = ir->contraction,
                                 .target = machine->target,
-                                .stage = strcmp(stage, "segments") == 0 ? IR_STAGE_SEGMENTS : IR_STAGE_SLOTS,
+                                .stage = strcmp(stage, "segments") == 0 || is_metal(machine) ? IR_STAGE_SEGMENTS : IR_STAGE_SLOTS,
                                 .seen = seen,
                                 .user = &l};
     ir_module *source = pipeline_source(ir->kernel, &options, &ir->diags);
@@ -116,7 +131,7 @@ print_stage(cli_ir *ir, rg_form form, const char *stage, uint32_t n,
     else if (!is_code(stage))
         cli_fail("form %s has no stage %s", pipeline_form_name(form), stage);
     else
-        print_code(fn, stage, machine->gpu, fast, fixed, ir);
+        print_code(fn, stage, machine, fast, fixed, ir);
     ir_module_free(made);
     ir_module_free(source);
     ir_module_free(ir->module);
@@ -163,6 +178,8 @@ run(int argc, char **argv)
     cli_machine machine = cli_find_machine(&cli_ir_command, &device, &target);
     if (is_code(stage) && strcmp(machine.device, "vulkan") == 0)
         cli_usage_error(&cli_ir_command, "stage %s is LLVM's, which device vulkan does without: its last one is segments", stage);
+    if (is_code(stage) && is_metal(&machine) && strcmp(stage, "assembly") != 0)
+        cli_usage_error(&cli_ir_command, "stage %s is LLVM's, which target metal does without", stage);
     cli_ir ir = cli_compile(&source, positional.at[0], positional.at[1]);
     print_stage(&ir, form, stage, (uint32_t)n, &constant, &machine, fast.n > 0, fixed.n > 0, plain.n > 0);
     return CLI_OK;

@@ -168,6 +168,8 @@ cli_machine
 cli_find_machine(const cli_command *command, const cli_words *device, const cli_words *target)
 {
     const char *gpu = target ? cli_last(target, NULL) : NULL;
+    if (gpu && strcmp(gpu, "metal") == 0 && !device->n)
+        return (cli_machine){gpu, &target_segments, NULL};
     size_t named = 0, of = 0;
     while (named < countof(gpus) && !(gpu && strncmp(gpu, gpus[named].begins, strlen(gpus[named].begins)) == 0))
         named++;

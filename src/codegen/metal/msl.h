@@ -1,0 +1,24 @@
+/* Metal Shading Language for Apple's GPUs. SPDX-License-Identifier: Apache-2.0
+ *
+ * Metal takes programs as text. The text is printed from the SPIR-V module that codegen/spirv has made for a device with MSL_FEATURES, so
+ * kernels, tapes and sums have one generator. Entry "e0" becomes the kernel function e0, with
+ *
+ *   buffer(0)   rt_vulkan_push (rt/vulkan/launch.h): two addresses, as 64-bit numbers
+ *
+ * in threadgroups of RT_WARP threads, one SIMD-group each; steps and memory of a launch are those of spirv.h. Needs Metal 3: pointers
+ * made of numbers, atomic additions of floats. */
+#ifndef CODEGEN_METAL_MSL_H
+#define CODEGEN_METAL_MSL_H
+
+#include "codegen/spirv/spirv.h"
+
+/* There is no f64 and no atomic of 64 bits. Division, roots and fma are the library's until a device was seen to round them right. */
+enum { MSL_FEATURES = SPIRV_INT64 | SPIRV_ADDRESSES | SPIRV_MODEL | SPIRV_STORAGE8 | SPIRV_STORAGE16 | SPIRV_ATOMIC_ADD32 | SPIRV_SUBGROUPS };
+
+/* Of a kernel at IR_STAGE_SEGMENTS: the text, and what the host has to know (its words are the SPIR-V), to be freed when all went well.
+ * RG_UNSUPPORTED: it needs what Metal lacks, as the diagnostics say. The options' features: MSL_FEATURES, and what a device was seen to have. */
+RG_MUST_CHECK rg_status msl_make(const ir_fn *fn, const spirv_options *options, spirv_code *code, str *text, diag_list *diags);
+/* The text of a module that spirv_make gave. */
+RG_MUST_CHECK rg_status msl_print(const uint32_t *words, uint32_t nwords, str *out, diag_list *diags);
+
+#endif

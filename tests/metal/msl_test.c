@@ -1,0 +1,140 @@
+/* msl_test [--every N] FILE.c|FOLDER...   SPDX-License-Identifier: Apache-2.0
+ *
+ * Every Nth of the kernels of the files, in every form, is printed as MSL. A C++ compiler takes the texts with metal_stdlib of this folder,
+ * whose pointers to different address spaces are different types. What Metal lacks is refused, by a message that names it. Every
+ * second form does without SIMD-group functions. */
+#include "front/c/front_c.h"
+#include "metal/device.h"
+#include "pipeline/pipeline.h"
+
+#include <glob.h>
+
+enum { TEXT = 1 << 20 }; /* of one compilation, about */
+
+typedef struct tally {
+    int every, kernels, printed, refused, compilations, failures;
+    size_t bytes;
+    str text;
+} tally;
+
+static void
+fail(tally *t, const char *what, const char *why)
+{
+    fprintf(stderr, "%s: %s\n", what, why);
+    t->failures++;
+}
+
+static void
+compile_texts(tally *t)
+{
+    if (t->text.len && !msl_compile(&t->text, ""))
+        fail(t, "MSL", "the compiler refuses it");
+    t->compilations += t->text.len > 0;
+    t->bytes += t->text.len;
+    t->text.len = 0;
+}
+
+/* f64, atomics of 64 bits: nothing else may be refused */
+static bool
+is_lack(const char *message)
+{
+    return strstr(message, "Metal: ") && (strstr(message, "f64") || strstr(message, "64 bits"));
+}
+
+static rg_status
+print_fn(const ir_fn *fn, spirv_features features, str *text, diag_list *diags)
+{
+    spirv_code code = {0};
+    spirv_options options = {.noalias = true, .features = features};
+    rg_status status = msl_make(fn, &options, &code, text, diags);
+    if (!status)
+        spirv_code_free(&code);
+    return status;
+}
+
+static void
+run_form(const ir_fn *source, rg_form form, tally *t)
+{
+    str text = {0};
+    diag_list diags = {0};
+    ir_fn *fn;
+    pipeline_options options = {.form = form, .contraction = true, .stage = IR_STAGE_SEGMENTS, .target = &target_segments};
+    ir_module *m = pipeline_run(source, &options, &diags, &fn);
+    rg_status status = m ? print_fn(fn, form % 2 ? MSL_PLAIN : MSL_FEATURES, &text, &diags) : RG_OK;
+    if (m && !status)
+        str_addf(&t->text, "#include <metal_stdlib>\nnamespace n%d { // %s %s\n%s}\n", t->printed++, fn->name, pipeline_form_name(form), text.ptr);
+    else if (m && status == RG_UNSUPPORTED && diags.text.ptr && is_lack(diags.text.ptr))
+        t->refused++;
+    else if (m)
+        fail(t, fn->name, diags.text.ptr ? diags.text.ptr : "is not printed");
+    if (t->text.len > TEXT)
+        compile_texts(t);
+    ir_module_free(m);
+    diag_free(&diags);
+    str_free(&text);
+}
+
+static void
+run_kernel(const char *path, const char *kernel, tally *t)
+{
+    diag_list diags = {0};
+    front_c_source c = {.path = path, .kernel = kernel};
+    pipeline_options options = {.contraction = true};
+    if (t->kernels++ % t->every)
+        return;
+    ir_module *m = front_c_compile(&c, &diags);
+    ir_module *source = m ? pipeline_source(ir_fn_find(m, rg_str_of(kernel)), &options, &diags) : NULL;
+    for (int form = 0; source && form < RG_FORM_COUNT; form++)
+        run_form(source->first, (rg_form)form, t);
+    if (!source)
+        fail(t, path, diags.text.ptr);
+    ir_module_free(source);
+    ir_module_free(m);
+    diag_free(&diags);
+}
+
+static void
+run_file(const char *path, tally *t)
+{
+    diag_list diags = {0};
+    front_c_names names;
+    front_c_source c = {.path = path};
+    if (!front_c_list(&c, &names, &diags))
+        fail(t, path, diags.text.ptr);
+    else
+        for (uint32_t i = 0; i < names.count; i++)
+            run_kernel(path, names.names[i], t);
+    diag_free(&diags);
+}
+
+static void
+run_folder(const char *path, tally *t)
+{
+    str pattern = {0};
+    glob_t found;
+    str_addf(&pattern, "%s/*.c", path);
+    if (glob(pattern.ptr, 0, NULL, &found) == 0) {
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            run_file(found.gl_pathv[i], t);
+        globfree(&found);
+    }
+    str_free(&pattern);
+}
+
+int
+main(int argc, char **argv)
+{
+    tally t = {.every = 1};
+    for (int i = 1; i < argc; i++) {
+        size_t n = strlen(argv[i]);
+        if (strcmp(argv[i], "--every") == 0 && i + 1 < argc)
+            t.every = atoi(argv[++i]);
+        else if (n > 2 && strcmp(argv[i] + n - 2, ".c") == 0)
+            run_file(argv[i], &t);
+        else
+            run_folder(argv[i], &t);
+    }
+    compile_texts(&t);
+    printf("%d texts of %zu bytes in %d compilations, %d refused, %d failures\n", t.printed, t.bytes, t.compilations, t.refused, t.failures);
+    return t.failures != 0 || !t.printed;
+}
