@@ -75,10 +75,10 @@ vk_collect(rt_queue *q, uint64_t ended)
     bool left = false;
     for (unsigned i = 0; i < VK_SLOTS; i++) {
         unsigned s = (q->next_slot + i) % VK_SLOTS;
-        const rt_vulkan_launch *launch = &((const vk_slot *)q->slots.data)[s].launch;
         left |= q->slot_values[s] > ended;
         if (!q->slot_values[s] || q->slot_values[s] > ended)
             continue;
+        const rt_vulkan_launch *launch = &((const vk_slot *)q->slots.data)[s].launch;
         if (launch->fault && !q->failed)
             explain(q, launch);
         uint64_t bytes = (uint64_t)(launch->top < launch->tape_pages ? launch->top : launch->tape_pages) + launch->most;
