@@ -676,8 +676,8 @@ test_misuse_of_shapes(rg_queue *rg)
 static void
 check_text(rg_module *module, const char *name, const char *with)
 {
-    rg_kernel *kernel, *again;
-    rg_module *read;
+    rg_kernel *kernel, *again = NULL;
+    rg_module *read = NULL;
     rg_str text, same;
     CHECK(!rg_module_get_kernel(module, rg_str_of(name), &kernel) && !rg_kernel_get_text(kernel, &text));
     CHECK(strstr(text.ptr, with), "%s", text.ptr);

@@ -122,8 +122,8 @@ static rg_status
 launch(rg_queue *queue, rg_kernel *kernel, int n)
 {
     float data[2][40] = {{0}};
-    rg_array *x, *y;
-    rg_args *args;
+    rg_array *x = NULL, *y = NULL;
+    rg_args *args = NULL;
     rg_array_desc desc = RG_DESC(rg_array_desc, .dtype = RG_F32, .rank = 1, .shape = {n}, .data = data[0]);
     rg_status status = rg_array_create(queue, &desc, &x);
     desc.data = data[1];
@@ -145,9 +145,9 @@ test_threads(const char *loop, unsigned times)
     heard h = {.thread = pthread_self()};
     char text[1000];
     rg_device *device;
-    rg_queue *queue;
-    rg_module *module;
-    rg_kernel *kernel;
+    rg_queue *queue = NULL;
+    rg_module *module = NULL;
+    rg_kernel *kernel = NULL;
     rg_device_desc cpu = RG_DESC(rg_device_desc, .name = RG_STR("cpu"));
     rg_module_desc desc = RG_DESC(rg_module_desc, .log = hear, .user = &h);
     snprintf(text, sizeof text, "kernel @fill(%%n: i32, %%x: buf<f32,1>, %%y: buf<f32,1>) {\n"
