@@ -3,7 +3,6 @@
 
 enum {
     ALIGN = 256,
-    GROUPS = 4096,    /* at most: more than run at once anywhere */
     GROUPS_CPU = 64,
     PAGES_EACH = 4,   /* of a tape, that there should be for each group */
     UPDATE = 1 << 16, /* bytes that a command holds */
@@ -49,7 +48,7 @@ grow(rt_queue *q, vk_buffer *buffer, uint64_t bytes, str *error)
 static uint32_t
 choose_groups(const rt_queue *q, const rt_program *p, const rt_arg *args, uint64_t *heap)
 {
-    uint32_t most = q->device->facts.type == VK_KIND_CPU ? GROUPS_CPU : GROUPS;
+    uint32_t most = q->device->facts.type == VK_KIND_CPU ? GROUPS_CPU : RT_VULKAN_GROUPS;
     uint64_t fit = q->budget / RT_GPU_PAGE / PAGES_EACH;
     if (p->code.info.has_tape && fit < most)
         most = fit ? (uint32_t)fit : 1;
