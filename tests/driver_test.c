@@ -812,6 +812,28 @@ test_scarcity(int ranges)
     closed(q);
 }
 
+/* Nothing is left for a first page: the message says how much was wanted. */
+static void
+test_no_room_for_tape(int ranges)
+{
+    reset();
+    fake->ranges = ranges;
+    fake->free = 150 << 20;
+    rt_queue *q = opened(&(rt_queue_desc){.tape_budget = 140 << 20});
+    kernel k;
+    void *memory;
+    rt_arg args[4] = {{.bits = 1 << 20}, {.bits = 10}};
+    CHECK(compile_form(q, repeated, RG_VJP, &k) == RG_OK);
+    size_t bytes = fake->free - fake->taken - (RT_GPU_PAGE + RT_GPU_PAGE / 2);
+    CHECK(gpu->memory->allocate(q, bytes, &memory, &error) == RG_OK);
+    CHECK(gpu->launch(q, k.program, args, &error) == RG_OUT_OF_MEMORY);
+    CHECK(error.ptr && strstr(error.ptr, "no room for ") && !strstr(error.ptr, "no room for 0 bytes"));
+    str_free(&error);
+    gpu->memory->release(q->device, memory, bytes);
+    drop(&k);
+    closed(q);
+}
+
 static void
 test_loading(void)
 {
@@ -1065,6 +1087,8 @@ main(int argc, char **argv)
     test_tape(0);
     test_scarcity(1);
     test_scarcity(0);
+    test_no_room_for_tape(1);
+    test_no_room_for_tape(0);
     test_loading();
     test_losing();
     test_fork();

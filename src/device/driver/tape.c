@@ -193,10 +193,10 @@ rt_driver_tape_grow(rt_queue *q, uint64_t bytes, str *error)
         return RG_OK;
     int mode = RT_CAPTURE_RELAXED, code = 0;
     rt_driver_watch(d, &mode);
-    bytes = reasonable(q, bytes);
-    if (bytes > t->mapped || !t->mapped) {
+    uint64_t room = reasonable(q, bytes);
+    if (room > t->mapped || !t->mapped) {
         code = wait_for_launches(q);
-        code = code ? code : take_most(q, bytes);
+        code = code ? code : take_most(q, room);
         code = code ? code : tell_seats(q);
     }
     rt_driver_watch(d, &mode);
