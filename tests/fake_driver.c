@@ -55,8 +55,9 @@ symbol(const char *call)
 }
 
 static void enter(void), leave(void);
-EXPORT fake_driver fake = {.symbol = symbol, .enter = enter, .leave = leave, .kind = SYMBOL("cuda", "amd"), .device = SYMBOL("cuda", "amd:1"),
-                           .path = SYMBOL("RG_CUDA_DRIVER", "RG_AMD_DRIVER"), .used = SYMBOL(0, 1), .version = SYMBOL(12040, 60342133), .devices = SYMBOL(1, 2), .major = 9,
+EXPORT fake_driver fake = {.symbol = symbol, .enter = enter, .leave = leave, .kind = SYMBOL("cuda", "amd"),
+                           .device = SYMBOL("cuda", "amd:1"), .path = SYMBOL("RG_CUDA_DRIVER", "RG_AMD_DRIVER"), .used = SYMBOL(0, 1),
+                           .version = SYMBOL(12040, 60342133), .devices = SYMBOL(1, 2), .major = 9,
                            .code = GPU_CODE, .ranges = 1, .pools = 1, .free = 64 << 20, .step = 1 << 21};
 
 #define ADD(what, n) __atomic_fetch_add(&fake.what, (n), __ATOMIC_RELAXED)

@@ -152,7 +152,8 @@ is_descriptor_right(loaded l, const char *kernel)
         return false;
     memcpy(sizes, l.at + s->st_value, sizeof sizes);
     memcpy(&entry, l.at + s->st_value + 16, sizeof entry);
-    return s->st_value + (uint64_t)entry == code->st_value && code->st_value % 256 == 0 && sizes[0] == noted(l, ".group_segment_fixed_size") &&
+    return s->st_value + (uint64_t)entry == code->st_value && code->st_value % 256 == 0 &&
+           sizes[0] == noted(l, ".group_segment_fixed_size") &&
            sizes[1] == noted(l, ".private_segment_fixed_size") && sizes[2] == noted(l, ".kernarg_segment_size");
 }
 
@@ -176,7 +177,8 @@ check_object(const ir_fn *fn, const char *gpu, const char *what, loaded l, tally
         fail(t, what, "blocks have another length");
     if (noted(l, ".group_segment_fixed_size") < 0 || noted(l, ".group_segment_fixed_size") > SHARED_MOST)
         fail(t, what, "there is not so much shared memory"); /* the runtime's counters, and small local arrays that LLVM puts there */
-    if (noted(l, ".private_segment_fixed_size") < 0 || noted(l, ".private_segment_fixed_size") > SCRATCH_MOST || noted(l, ".uses_dynamic_stack") > 0)
+    if (noted(l, ".private_segment_fixed_size") < 0 || noted(l, ".private_segment_fixed_size") > SCRATCH_MOST ||
+        noted(l, ".uses_dynamic_stack") > 0)
         fail(t, what, "a thread's own memory has no bound");
     if (registers <= 0 || registers > 512 || noted(l, ".sgpr_count") <= 0 || noted(l, ".sgpr_count") > 128)
         fail(t, what, "there are not so many registers");
@@ -361,7 +363,8 @@ check_damaged(tally *t)
     const Elf64_Shdr *s = section_of((loaded){bytes.ptr, bytes.len}, ".rela.text");
     if (!s)
         s = section_of((loaded){bytes.ptr, bytes.len}, ".rela.rodata");
-    static const struct { uint64_t type; const char *says; } wrong[] = {{3, "R_AMDGPU_ABS64"}, {7, "R_AMDGPU_GOTPCREL"}, {77, "relocation 77"}};
+    static const struct { uint64_t type; const char *says; } wrong[] = {
+        {3, "R_AMDGPU_ABS64"}, {7, "R_AMDGPU_GOTPCREL"}, {77, "relocation 77"}};
     for (size_t i = 0; i < countof(wrong); i++) {
         Elf64_Rela *r = (Elf64_Rela *)(bytes.ptr + s->sh_offset);
         r->r_info = ELF64_R_INFO(ELF64_R_SYM(r->r_info), wrong[i].type);

@@ -6,8 +6,8 @@
 #include "codegen/llvm/ll.h"
 #include "compiler/process.h"
 
-typedef rg_status emits(const ir_fn *const *fns, const char *const *names, uint32_t n, const ll_options *options, str *out, ll_gpu_info *infos,
-                        diag_list *diags);
+typedef rg_status emits(const ir_fn *const *fns, const char *const *names, uint32_t n, const ll_options *options, str *out,
+                        ll_gpu_info *infos, diag_list *diags);
 typedef rg_status emits_apart(const ir_fn *const *fns, const char *const *names, uint32_t n, const ll_options *options, const char *label,
                               str *out, ll_gpu_info *infos, diag_list *diags);
 

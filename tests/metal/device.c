@@ -35,8 +35,10 @@ msl_compile(const str *text, const char *output)
     char path[] = "/tmp/msl_XXXXXX.cpp";
     int file = mkstemps(path, 4);
     str command = {0};
-    str_addf(&command, TEST_CLANGXX " -std=c++17 -fno-strict-aliasing -ffp-contract=off -Wall -Werror -Wno-unknown-attributes -Wno-unknown-pragmas"
-                       " -Wno-uninitialized -Wno-unused-variable -Wno-unused-but-set-variable -Wno-sometimes-uninitialized -I '%s' %s", TEST_METAL,
+    str_addf(&command, TEST_CLANGXX " -std=c++17 -fno-strict-aliasing -ffp-contract=off -Wall -Werror"
+                       " -Wno-unknown-attributes -Wno-unknown-pragmas"
+                       " -Wno-uninitialized -Wno-unused-variable -Wno-unused-but-set-variable -Wno-sometimes-uninitialized -I '%s' %s",
+             TEST_METAL,
              *output ? "-O1 -shared -fPIC" : "-fsyntax-only");
     if (*output)
         str_addf(&command, " -o '%s'", output);

@@ -62,7 +62,8 @@ run_form(const ir_fn *source, rg_form form, tally *t)
     ir_module *m = pipeline_run(source, &options, &diags, &fn);
     rg_status status = m ? print_fn(fn, form % 2 ? MSL_PLAIN : MSL_FEATURES, &text, &diags) : RG_OK;
     if (m && !status)
-        str_addf(&t->text, "#include <metal_stdlib>\nnamespace n%d { // %s %s\n%s}\n", t->printed++, fn->name, pipeline_form_name(form), text.ptr);
+        str_addf(&t->text, "#include <metal_stdlib>\nnamespace n%d { // %s %s\n%s}\n", t->printed++, fn->name,
+                 pipeline_form_name(form), text.ptr);
     else if (m && status == RG_UNSUPPORTED && diags.text.ptr && is_lack(diags.text.ptr))
         t->refused++;
     else if (m)
@@ -135,6 +136,7 @@ main(int argc, char **argv)
             run_folder(argv[i], &t);
     }
     compile_texts(&t);
-    printf("%d texts of %zu bytes in %d compilations, %d refused, %d failures\n", t.printed, t.bytes, t.compilations, t.refused, t.failures);
+    printf("%d texts of %zu bytes in %d compilations, %d refused, %d failures\n",
+           t.printed, t.bytes, t.compilations, t.refused, t.failures);
     return t.failures != 0 || !t.printed;
 }

@@ -18,9 +18,11 @@ enum { OBJECT_VERSION = 500, OBJECT_VERSION_GENERIC = 600 };
 
 /* Processors whose LLVM names begin with one of these: all that have what the runtime takes for granted, flat addresses and
  * instructions for global memory. */
-static const char known[] = " gfx900 gfx906 gfx908 gfx90a gfx942 gfx950 gfx9-generic gfx9-4-generic gfx1010 gfx1011 gfx1012 gfx10-1-generic "
-                            "gfx1030 gfx1031 gfx1032 gfx1034 gfx1035 gfx1036 gfx10-3-generic gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 "
-                            "gfx1152 gfx1153 gfx11-generic gfx1200 gfx1201 gfx12-generic ";
+static const char known[] = " gfx900 gfx906 gfx908 gfx90a gfx942 gfx950 gfx9-generic gfx9-4-generic "
+                            "gfx1010 gfx1011 gfx1012 gfx10-1-generic "
+                            "gfx1030 gfx1031 gfx1032 gfx1034 gfx1035 gfx1036 gfx10-3-generic "
+                            "gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153 gfx11-generic "
+                            "gfx1200 gfx1201 gfx12-generic ";
 
 static bool
 is_generic(const char *cpu)

@@ -174,8 +174,8 @@ bool rt_driver_records(rt_queue *q);
 bool rt_driver_any_records(rt_device *d);
 /* A stream in which something may be done behind all that the device was given. The caller holds queues_lock. */
 void *rt_driver_behind_all(rt_device *d);
-/* What `act` puts into q's stream comes behind all that the queues of another GPU were given, and before what they are given later. None of them
- * records launches. The caller holds the other GPU's queues_lock. */
+/* What `act` puts into q's stream comes behind all that the queues of another GPU were given, and before what they are given
+ * later. None of them records launches. The caller holds the other GPU's queues_lock. */
 int rt_driver_put_between(rt_queue *q, rt_device *other, int (*act)(rt_queue *q, void *user), void *user);
 extern const rt_stream_table rt_driver_streams;
 
