@@ -400,7 +400,7 @@ test_device(ir_module *m, const char *device)
 int
 main(void)
 {
-    static const char *const usual[] = {"cpu", "interp", "simt"};
+    static const char *const usual[] = {"cpu", "interp", "simt", "segments"};
     const char *asked = devices_named(NULL);
     unsigned tested = 0;
     diag_list diags = {0};

@@ -135,7 +135,8 @@ RG_API void rg_queue_destroy(rg_queue *queue);
 /* Waits for all work given to the queue, and reports a failure not yet reported. */
 RG_API RG_MUST_CHECK rg_status rg_queue_sync(rg_queue *queue);
 /* Work that is given to `queue` from now on starts after all work given to `other` before, a queue of this device or of another one.
- * The host waits only if the devices are of different kinds ("cuda" and "cpu"). Another thread may use `other` during the call, but must not record a graph in it. */
+ * The host waits only if the devices are of different kinds ("cuda" and "cpu"). Another thread may use `other` during the call, but must
+ * not record a graph in it. */
 RG_API RG_MUST_CHECK rg_status rg_queue_wait(rg_queue *queue, rg_queue *other);
 /* cuda: the queue continues in another stream of the caller's, behind its work in the previous one, which it then no longer
  * uses. NULL: the queue's own stream. Other devices: RG_INVALID. */
@@ -220,9 +221,9 @@ RG_API RG_MUST_CHECK rg_status rg_array_write(rg_queue *queue, rg_array *array, 
 RG_API RG_MUST_CHECK rg_status rg_array_fill(rg_queue *queue, rg_array *array, unsigned plane, double value);
 /* Copies a plane to another one of the same dtype and number of bytes, with all directions; they must not overlap in memory.
  * `queue` is a queue of the device of `to`. On a device with memory of its own the host does not wait if both planes are
- * dense. `from` may belong to another device. Where that is of the same kind (two GPUs) and both planes are dense, the copy starts after
- * all work given to the queues of that device before, work given to them later starts after the copy, and the host does not wait. Else the host waits
- * for all work of that device, and for the copy. */
+ * dense. `from` may belong to another device. If that is of the same kind (two GPUs) and both planes are dense, the copy starts after
+ * all work given before to the queues of that device, work given to them later starts after the copy, and the host does not wait.
+ * Otherwise the host waits for all work of that device, and for the copy. */
 RG_API RG_MUST_CHECK rg_status rg_array_copy(rg_queue *queue, rg_array *to, unsigned to_plane, rg_array *from,
                                              unsigned from_plane);
 /* Maps a plane into host memory until rg_array_unmap. `write`: the caller may change elements. *data is the address of element
@@ -428,8 +429,8 @@ typedef struct rg_object_desc {
     uint32_t size;
     uint32_t forms;      /* forms to compile, one bit each, as 1u << RG_FORWARD_VJP; 0: RG_FORWARD */
     uint32_t also;       /* further forms, in the same way, which are left out if the kernel has no such derivative */
-    rg_str target;       /* empty: this machine; "sm_70" to "sm_121": PTX for that NVIDIA GPU or a newer one; "gfx942", "gfx1100", "gfx11-generic",
-                          * ...: a code object for that AMD GPU; else LLVM's name of a triple: "aarch64-linux-gnu" */
+    rg_str target;       /* empty: this machine; "sm_70" to "sm_121": PTX for that NVIDIA GPU or a newer one; "gfx942", "gfx1100",
+                          * "gfx11-generic", ...: a code object for that AMD GPU; else LLVM's name of a triple: "aarch64-linux-gnu" */
     rg_str cpu, features; /* LLVM's names: "x86-64-v3", "+avx2,+fma". Empty: those of this machine; with a triple, generic ones */
     bool assembly;       /* assembly text instead of an object file; PTX is always text, a code object never */
 } rg_object_desc;

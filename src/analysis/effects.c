@@ -113,6 +113,12 @@ ir_is_own(const ir_op *op)
     return made && made->own;
 }
 
+bool
+ir_changes_slot(const ir_op *op)
+{
+    return op->code == RG_OP_SLOT_STORE || op->code == RG_OP_SLOT_COPY || op->code == RG_OP_SLOT_ZERO || op->code == RG_OP_SLOT_TURN;
+}
+
 /* A function reads the arrays that it is given; their tangents, where it is a jvp; and a reverse may add to their adjoints. */
 static void
 reach_of_call(const ir_op *call, ir_reach_fn *each, void *user)

@@ -45,6 +45,9 @@ ir_is_add(const ir_op *op)
 /* whether it accesses memory that each thread has for itself */
 bool ir_is_own(const ir_op *op);
 
+/* whether it changes elements of a slot, its first operand */
+bool ir_changes_slot(const ir_op *op);
+
 /* Calls `each` for every plane of every buffer that op itself reaches, whatever its regions hold: an access, a call, a copy
  * of a whole array. */
 typedef void ir_reach_fn(ir_value *buffer, unsigned plane, unsigned does, void *user);

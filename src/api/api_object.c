@@ -278,8 +278,8 @@ build_kernel(rg_kernel *kernel, const rg_object_desc *desc, rg_object **object)
     if (p.gpu && (p.cpu || p.features))
         return api_error(RG_INVALID, "cpu and features are of processors; target names the GPU, here %s", p.target);
     if (p.gpu && kernel->module->desc.deterministic)
-        return api_error(RG_UNSUPPORTED, "no code for GPUs is made of a module that is deterministic: it does not say what memory its sums need\n"
-                                         "a launch on the GPU compiles it");
+        return api_error(RG_UNSUPPORTED, "code ahead of time for a GPU cannot be of a deterministic module, whose sums need memory that only a "
+                                         "launch knows\ncompile it by launching it on the GPU");
     mem_owner owns;
     mem_own(&owns, parts_free, &p);
     rg_status status = make_parts(&p, kernel, desc, &code, &header);

@@ -275,6 +275,12 @@ ir_is_const(const ir_value *v, uint64_t *bits)
 }
 
 bool
+ir_is_declaration(const ir_op *op)
+{
+    return op->code == RG_OP_CONST || op->code == RG_OP_TABLE || op->code == RG_OP_SLOT;
+}
+
+bool
 ir_same_value(const ir_value *x, const ir_value *y)
 {
     uint64_t a, b;

@@ -20,7 +20,7 @@ typedef struct pipeline_options {
     pass_told_lanes *told_lanes; /* with `user`, for each parallel loop; may be NULL */
     pass_told_loop *told_loop;   /* the same for loops inside */
     ad_plan_options plan;  /* the environment's RG_PLAN comes after it (HACKING.md) */
-    ir_stage stage;        /* how far to go: AD, TAPE, SLOTS or SEGMENTS */
+    ir_stage stage;        /* how far to go: AD, TAPE, SLOTS (SEGMENTS where the target has `segments`) or SEGMENTS */
     /* stage AD: with the passes that compiled kernels get before differentiation, so that what these refuse is refused; false: as the
      * interpreter runs it */
     bool as_compiled;

@@ -24,12 +24,6 @@ typedef struct cutter {
 } cutter;
 
 static bool
-is_declaration(const ir_op *op)
-{
-    return op->code == RG_OP_CONST || op->code == RG_OP_TABLE || op->code == RG_OP_SLOT;
-}
-
-static bool
 runs_no_task(ir_op *op, void *user)
 {
     (void)user;
@@ -179,7 +173,7 @@ lead_of(cutter *c, ir_op *loop)
     lead l = {.loop = loop, .exit = ir_next_exit(loop, NULL), .scratch = c->scratch, .possible = true};
     bool some = false;
     for (ir_op *op = loop->regions[0]->first; op != l.exit && l.possible; op = op->next) {
-        some |= !is_declaration(op);
+        some |= !ir_is_declaration(op);
         can_be_copied(op, &l);
         for (uint32_t i = 0; i < op->nregions; i++)
             ir_walk(op->regions[i], can_be_copied, &l);
@@ -193,7 +187,7 @@ lead_of(cutter *c, ir_op *loop)
 static bool
 belongs_to_lead(const lead *l, const ir_value *v)
 {
-    return v->def && v->region == l->loop->regions[0] && !is_declaration(v->def) && ir_stands_before(v->def, l->exit);
+    return v->def && v->region == l->loop->regions[0] && !ir_is_declaration(v->def) && ir_stands_before(v->def, l->exit);
 }
 
 /* A value of the lead that is used behind it is carried now. */
@@ -251,7 +245,7 @@ turn_loop(cutter *c, ir_op *loop)
     copy_lead(&l, yield, yield->args, n, yield);
     for (ir_op *op = body->first, *next; op != l.exit; op = next) {
         next = op->next;
-        if (!is_declaration(op))
+        if (!ir_is_declaration(op))
             ir_remove(op);
     }
     return true;
@@ -271,7 +265,7 @@ cut_region(cutter *c, ir_region *r)
             next = before ? before->next : r->first; /* what counts comes first */
         } else if (op->code == RG_OP_LOOP && holds_tasks(op) && turn_loop(c, op)) {
             next = before ? before->next : r->first;
-        } else if (is_declaration(op)) {
+        } else if (ir_is_declaration(op)) {
             ir_op *at = c->open ? c->open : op;
             ir_remove(op);
             ir_insert_before(at == op ? next : at, op);

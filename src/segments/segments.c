@@ -79,7 +79,8 @@ static void
 add_loop(segments *s, const ir_op *op)
 {
     const ir_region *body = op->regions[0];
-    uint32_t loop = add_step(s, (segments_step){.kind = SEGMENTS_LOOP});
+    uint32_t loop = add_step(s, (segments_step){.kind = SEGMENTS_LOOP, .entry = (uint32_t)s->loops.n});
+    vec_push(&s->loops, op);
     place_values(s, body->params, body->nparams);
     place_results(s, op);
     add_steps(s, body, loop);
@@ -93,11 +94,11 @@ add_loop(segments *s, const ir_op *op)
 static void
 add_if(segments *s, const ir_op *op, uint32_t around)
 {
-    uint32_t first = add_step(s, (segments_step){.kind = SEGMENTS_IF, .place = place_of(s, op->args[0])}), otherwise = first;
+    uint32_t first = add_step(s, (segments_step){.kind = SEGMENTS_IF, .place = place_of(s, op->args[0])});
     place_results(s, op);
     add_steps(s, op->regions[0], around);
     uint32_t before = (uint32_t)s->steps.n;
-    otherwise = add_step(s, (segments_step){.kind = SEGMENTS_ELSE});
+    uint32_t otherwise = add_step(s, (segments_step){.kind = SEGMENTS_ELSE});
     add_steps(s, op->regions[1], around);
     if (s->steps.n == before + 1) /* there is nothing in it */
         s->steps.n = before;
@@ -137,7 +138,7 @@ add_steps(segments *s, const ir_region *r, uint32_t around)
 segments
 segments_make(const ir_fn *fn, arena *in)
 {
-    segments s = {.steps.in = in, .entries.in = in, .places = arena_new_n(in, uint32_t, fn->next_id)};
+    segments s = {.steps.in = in, .entries.in = in, .loops.in = in, .places = arena_new_n(in, uint32_t, fn->next_id)};
     for (uint32_t i = 0; i < fn->next_id; i++)
         s.places[i] = SEGMENTS_NO_PLACE;
     add_steps(&s, fn->body, UINT32_MAX);
@@ -147,12 +148,12 @@ segments_make(const ir_fn *fn, arena *in)
 
 /* -- what a segment writes ----------------------------------------------------------------------------------------- */
 
-/* the op to which its results may be handed */
+/* the op after the segment, if it hands results on to a loop or out of one; else NULL */
 static const ir_op *
-behind(const ir_op *segment)
+handed_on_by(const ir_op *segment)
 {
     const ir_op *op = segment->next;
-    while (op && (op->code == RG_OP_CONST || op->code == RG_OP_TABLE || op->code == RG_OP_SLOT))
+    while (op && ir_is_declaration(op))
         op = op->next;
     bool hands = op && (op->code == RG_OP_LOOP || op->code == RG_OP_EXIT_IF || op->code == RG_OP_YIELD);
     return hands ? op : NULL;
@@ -162,7 +163,7 @@ bool
 segments_next_place(const segments *s, const ir_op *segment, uint32_t i, uint32_t *k, uint32_t *place)
 {
     const ir_value *result = segment->results[i];
-    const ir_op *op = behind(segment);
+    const ir_op *op = handed_on_by(segment);
     *place = s->places[result->id];
     if ((*k)++ == 0)
         return true;

@@ -9,8 +9,8 @@
  * an address. Slots of the kernel level lie there, too, and the rt_arg of temporary arrays.
  *
  * A segment works on copies of the slots, and writes them back as it ends: its lanes, which all run the same, must not change a row that
- * others have still to read. It writes its results when it ends, and those that the op behind it hands on also to where they go (segments_next_place). All
- * that an entry takes from the record it reads before. */
+ * others have still to read. It writes its results when it ends, and those that the op after it
+ * hands on also to where they go (segments_next_place). An entry reads all that it takes from the record before it writes there. */
 #ifndef SEGMENTS_SEGMENTS_H
 #define SEGMENTS_SEGMENTS_H
 
@@ -32,14 +32,14 @@ typedef enum segments_kind {
 
 typedef struct segments_step {
     uint32_t kind;
-    uint32_t entry;  /* RUN, TASK: its number */
+    uint32_t entry;  /* RUN, TASK: its number; LOOP: of the loop, in code of the loop's place in the source */
     uint32_t place;  /* EXIT_IF, IF: of the condition, in the record */
     uint32_t to;     /* LOOP, EXIT_IF, ELSE: number of the end's step; IF: of the else's, or the end's; END: of the loop's, or its own */
 } segments_step;
 
 typedef struct segments {
     vec(segments_step) steps;
-    vec(const ir_op *) entries; /* segments and parallels, by number */
+    vec(const ir_op *) entries, loops; /* segments and parallels; loops: by number */
     uint32_t *places;           /* by id of a value: where it lies in the record, from its beginning; or SEGMENTS_NO_PLACE */
     uint32_t bytes;             /* of the record */
 } segments;
@@ -63,6 +63,16 @@ segments_behind(const segments_step *steps, uint32_t at, bool holds)
     default:
         return at + 1;
     }
+}
+
+/* the loop that step `at` stands in; SEGMENTS_NO_PLACE: none */
+static inline uint32_t
+segments_loop_around(const segments_step *steps, uint32_t at)
+{
+    for (uint32_t i = at + 1; i-- > 0;)
+        if (steps[i].kind == SEGMENTS_LOOP && steps[i].to >= at)
+            return i;
+    return SEGMENTS_NO_PLACE;
 }
 
 /* In the arena, all of it. */

@@ -56,8 +56,7 @@ static const struct {
         .slow_alone = true, .adds_freely = true,                                                                         \
     }
 const target target_nvidia = NVIDIA("nvidia", false), target_segments = NVIDIA("segments", true);
-/* Nobody has timed AMD's GPUs: they are taken for NVIDIA's. A warp is a wave there, and memory as far away. (With blocks of 256 threads
- * a thread may have 128 words of registers where four waves share a SIMD.) */
+/* No AMD GPU has been timed: these are NVIDIA's numbers. */
 const target target_amd = NVIDIA("amd", false);
 
 const target *

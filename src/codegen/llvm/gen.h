@@ -259,6 +259,7 @@ LLVMValueRef gen_or_leave(gen *g, LLVMValueRef pointer); /* if it is NULL */
 /* an address in memory that all threads share */
 LLVMValueRef gen_global(gen *g, LLVMBuilderRef b, LLVMValueRef pointer);
 /* number of a place in g->gpu; dtypes NULL: nothing is printed there */
+uint32_t gen_place_number(gen *g, const ir_op *op, const char *text, const char *dtypes, uint32_t values);
 LLVMValueRef gen_place_of(gen *g, const ir_op *op, const char *text, const char *dtypes, uint32_t values);
 
 /* simt_turns.c: deterministic code, lanes at one address in their order. What stands between begin and end the lanes do that

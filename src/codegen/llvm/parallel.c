@@ -244,11 +244,18 @@ order_of(gen *g, const ir_op *op, capture *c)
     return LLVMBuildSelect(g->b, ordered, gen_i32(g, RT_KEEP_FIXED | RT_KEEP_ORDERED), gen_i32(g, RT_KEEP_FIXED), "");
 }
 
+/* the sums that threads may form in cells of their own */
+static uint32_t
+find_private_sums(gen *g, const ir_op *op, private_sum **sums)
+{
+    return g->target->warp && gen_runs_once(op) ? 0 : gen_private_find(g, op, sums);
+}
+
 bool
 gen_needs_cells(gen *g, const ir_op *op)
 {
     private_sum *sums;
-    return !g->options->deterministic && !gen_runs_once(op) && gen_private_find(g, op, &sums);
+    return !g->options->deterministic && find_private_sums(g, op, &sums);
 }
 
 void
@@ -267,7 +274,7 @@ gen_parallel(gen *g, const ir_op *op)
     ir_walk(op->regions[0], capture_args, &c);
     for (size_t i = 0; i < c.values.n; i++)
         c.seen[c.values.at[i]->id] = false;
-    c.nsums = warps && gen_runs_once(op) ? 0 : gen_private_find(g, op, &c.sums);
+    c.nsums = find_private_sums(g, op, &c.sums);
     bool runs = g->role != GEN_PREPARES && g->role != GEN_SETTLES; /* else it is what stands around it that is wanted */
     LLVMTypeRef type = closure_type(g, op, &c);
     LLVMValueRef task = runs ? task_function(g, op, &c, type) : NULL;

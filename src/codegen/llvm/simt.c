@@ -272,8 +272,8 @@ same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-LLVMValueRef
-gen_place_of(gen *g, const ir_op *op, const char *text, const char *dtypes, uint32_t values)
+uint32_t
+gen_place_number(gen *g, const ir_op *op, const char *text, const char *dtypes, uint32_t values)
 {
     const ir_module *m = g->ir->module;
     ll_place place = {.text = text, .values = values, .line = op->loc.line};
@@ -283,7 +283,7 @@ gen_place_of(gen *g, const ir_op *op, const char *text, const char *dtypes, uint
     for (; n < g->gpu->places.n && !dtypes; n++) {
         const ll_place *p = &g->gpu->places.at[n];
         if (p->line == place.line && !p->dtypes && same_text(p->file, place.file) && same_text(p->text, text))
-            return gen_i32(g, (int64_t)n);
+            return (uint32_t)n;
     }
     if (dtypes) { /* the info outlives the generator */
         char *copy = mem_alloc(values + 1);
@@ -292,5 +292,11 @@ gen_place_of(gen *g, const ir_op *op, const char *text, const char *dtypes, uint
         n = g->gpu->places.n;
     }
     vec_push(&g->gpu->places, place);
-    return gen_i32(g, (int64_t)n);
+    return (uint32_t)n;
+}
+
+LLVMValueRef
+gen_place_of(gen *g, const ir_op *op, const char *text, const char *dtypes, uint32_t values)
+{
+    return gen_i32(g, gen_place_number(g, op, text, dtypes, values));
 }

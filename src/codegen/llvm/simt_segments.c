@@ -111,7 +111,7 @@ take_recorded(ir_op *op, void *user)
 
 /* -- functions --------------------------------------------------------------------------------------------------------- */
 
-/* The steps of one warp differ from a task's in what they leave to whom. */
+/* for rt_gpu_resume and rt_gpu_pause: whose state a function takes over from the grid before, and leaves to the next */
 static int32_t
 what_runs(const gen *g)
 {
@@ -132,12 +132,6 @@ gen_pause(gen *g)
     gen_runtime_call(g, g->b, "rt_gpu_pause", g->nothing, 2, args);
 }
 
-static bool
-writes_slot(const ir_op *op)
-{
-    return op->code == RG_OP_SLOT_STORE || op->code == RG_OP_SLOT_COPY || op->code == RG_OP_SLOT_ZERO || op->code == RG_OP_SLOT_TURN;
-}
-
 /* once for each slot of the record that is changed; by one lane, of which all have the same */
 static bool
 write_slot_back(ir_op *op, void *user)
@@ -145,7 +139,7 @@ write_slot_back(ir_op *op, void *user)
     taker *t = user;
     gen *g = t->g;
     const ir_value *slot = op->nargs ? op->args[0] : NULL;
-    if (writes_slot(op) && !ir_region_inside(slot->region, t->entry->regions[0]) && !g->captured[slot->id]) {
+    if (ir_changes_slot(op) && !ir_region_inside(slot->region, t->entry->regions[0]) && !g->captured[slot->id]) {
         g->captured[slot->id] = true;
         LLVMBuildMemCpy(g->b, gen_recorded(g, slot), 8, gen_get(g, slot), 8, row_bytes(g, slot));
     }
@@ -176,7 +170,8 @@ leave_in_record(gen *g, const ir_op *op)
 static LLVMValueRef
 add_step_function(gen *g, const ir_op *op, gen_role role)
 {
-    static const char *const names[] = {[GEN_SEGMENT] = "segment", [GEN_PREPARES] = "prepare", [GEN_RUNS] = "run", [GEN_SETTLES] = "settle"};
+    static const char *const names[] = {[GEN_SEGMENT] = "segment", [GEN_PREPARES] = "prepare", [GEN_RUNS] = "run",
+                                        [GEN_SETTLES] = "settle"};
     LLVMTypeRef params[2] = {g->ptr, g->ptr};
     LLVMValueRef fn = LLVMAddFunction(g->module, names[role], LLVMFunctionType(g->nothing, params, 2, false));
     LLVMSetLinkage(fn, LLVMInternalLinkage);
@@ -235,6 +230,8 @@ add_steps_of_functions(gen *g, LLVMValueRef choice, LLVMValueRef kernel)
         segments_step step = plan->steps.at[i];
         const ir_op *op = step.kind == SEGMENTS_RUN || step.kind == SEGMENTS_TASK ? plan->entries.at[step.entry] : NULL;
         now[i] = (uint32_t)g->gpu->steps.n;
+        if (step.kind == SEGMENTS_LOOP)
+            step.entry = gen_place_number(g, plan->loops.at[step.entry], NULL, NULL, 0);
         if (!op) {
             vec_push(&g->gpu->steps, step);
         } else if (step.kind == SEGMENTS_RUN) {

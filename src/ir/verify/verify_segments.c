@@ -6,9 +6,6 @@ static bool
 may_stand_between_tasks(const ir_op *op)
 {
     switch ((int)op->code) {
-    case RG_OP_CONST:
-    case RG_OP_TABLE:
-    case RG_OP_SLOT:
     case RG_OP_SEGMENT:
     case RG_OP_PARALLEL:
     case RG_OP_IF:
@@ -17,7 +14,7 @@ may_stand_between_tasks(const ir_op *op)
     case RG_OP_YIELD:
         return true;
     default:
-        return false;
+        return ir_is_declaration(op);
     }
 }
 
@@ -26,7 +23,7 @@ static const ir_op *
 segment_before(const ir_op *op)
 {
     const ir_op *before = op->prev;
-    while (before && (before->code == RG_OP_CONST || before->code == RG_OP_TABLE || before->code == RG_OP_SLOT))
+    while (before && ir_is_declaration(before))
         before = before->prev;
     return before && before->code == RG_OP_SEGMENT ? before : NULL;
 }

@@ -184,9 +184,14 @@ rt_simt_pieces_are_left(const rt_simt *simt)
 }
 
 int32_t
-rt_simt_has_failed(const rt_simt *simt)
+rt_simt_has_failed(rt_simt *simt, uint32_t place)
 {
-    return simt->launch.fault != 0;
+    rt_gpu_launch *launch = &simt->launch;
+    if (!launch->fault && __atomic_load_n(&simt->report.stop, __ATOMIC_RELAXED)) { /* grids too short to look themselves */
+        launch->fault = RT_FAULT_CANCELLED;
+        launch->place = place;
+    }
+    return launch->fault != 0;
 }
 
 void

@@ -27,14 +27,15 @@ void rt_simt_destroy(rt_simt *simt); /* takes NULL */
 /* Runs the kernel to its end: NULL, or what the threads of the grid did wrong (our fault, not the kernel's user's),
  * valid until the next launch. One launch at a time. Faults are in the report, which is the caller's to clear. */
 const char *rt_simt_launch(rt_simt *simt, rt_simt_kernel *kernel, const rt_arg *args, uint32_t program);
-/* A launch in segments (rt/gpu/gpu.h): begin, grids as the kernel's steps say, end. Each gives what rt_simt_launch gives; behind an error
- * nothing but rt_simt_end may follow, and the launch has ended. The record has so many bytes, 0 at first. */
+/* A launch in segments (rt/gpu/gpu.h): begin, grids as the kernel's steps say, end. Each returns what rt_simt_launch returns; after an
+ * error nothing but rt_simt_end may follow. `record`: the record's bytes, zero at first. */
 const char *rt_simt_begin(rt_simt *simt, const rt_arg *args, uint32_t program, size_t record);
 const char *rt_simt_grid(rt_simt *simt, rt_simt_kernel *kernel, uint32_t step, int32_t one_warp);
 const char *rt_simt_end(rt_simt *simt);
 const char *rt_simt_record(const rt_simt *simt); /* between two grids */
 int32_t rt_simt_pieces_are_left(const rt_simt *simt); /* of the task that was settled: it runs once more */
-int32_t rt_simt_has_failed(const rt_simt *simt); /* a fault: no grid follows */
+/* a fault, or rt_simt_cancel, which becomes one at this place: no grid follows */
+int32_t rt_simt_has_failed(rt_simt *simt, uint32_t place);
 /* Ends what runs now, as rt_cpu_cancel. */
 void rt_simt_cancel(rt_simt *simt);
 rt_gpu_report *rt_simt_report(rt_simt *simt);
