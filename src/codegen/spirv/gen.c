@@ -310,21 +310,6 @@ assemble_module(gen *g, str *bytes)
     spirv_code_write(bytes, &g->code);
 }
 
-/* Frames that a task keeps for a later one, in loops that may drop some: on the driver of an H200 two kernels of this kind pop frames of another
- * loop, and it is not known why. */
-static bool
-keeps_dropping_frames(ir_op *op, void *user)
-{
-    gen *g = user;
-    const ir_op *task = op;
-    while (task && task->code != RG_OP_PARALLEL)
-        task = task->parent->op;
-    bool drops = op->code == RG_OP_TAPE_ROOM || op->code == RG_OP_TAPE_OVER;
-    if (drops && task && (task->records || task->rewinds))
-        sv_refuse(g, op, "a loop in a task whose frames are kept for a later task, and may be dropped");
-    return !g->failed;
-}
-
 rg_status
 spirv_make(const ir_fn *fn, const spirv_options *options, str *bytes, diag_list *diags)
 {
@@ -337,7 +322,6 @@ spirv_make(const ir_fn *fn, const spirv_options *options, str *bytes, diag_list 
         return RG_UNSUPPORTED;
     }
     mem_own(&owner, release_gen, &g);
-    ir_walk(fn->body, keeps_dropping_frames, &g);
     if (g.failed) {
         mem_disown(&owner);
         release_gen(&g);

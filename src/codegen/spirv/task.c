@@ -68,6 +68,8 @@ open_entry(gen *g, spv_function *f, const ir_op *op)
     g->args = pushed(g, ARGS);
     spv_id ended = emit(g, SPV_OR, g->u32, sv_read32(g, g->launch, offsetof(rt_vulkan_launch, fault)),
                         sv_read32(g, g->launch, offsetof(rt_vulkan_launch, stop)));
+    /* the host and other workgroups may write them now: all lanes take what one has read */
+    ended = sv_take_id(g, g->u32, ended, sv_u32(g, 0));
     sv_leave_if(g, emit(g, SPV_I_NOT_EQUAL, g->truth, ended, sv_u32(g, 0)));
     g->groups = g->options->deterministic ? sv_u32(g, 1) : sv_read32(g, g->launch, offsetof(rt_vulkan_launch, groups));
     g->has_worker = op && !ir_walk(op->regions[0], is_no_tape, NULL);

@@ -48,7 +48,9 @@ grow(rt_queue *q, vk_buffer *buffer, uint64_t bytes, str *error)
 static uint32_t
 choose_groups(const rt_queue *q, const rt_program *p, const rt_arg *args, uint64_t *heap)
 {
-    uint32_t most = q->device->facts.type == VK_KIND_CPU ? GROUPS_CPU : RT_VULKAN_GROUPS;
+    uint32_t asked = q->device->settings.vulkan_groups, most = RT_VULKAN_GROUPS;
+    if (asked ? asked < most : q->device->facts.type == VK_KIND_CPU)
+        most = asked ? asked : GROUPS_CPU;
     uint64_t fit = q->budget / RT_GPU_PAGE / PAGES_EACH;
     if (p->code.info.has_tape && fit < most)
         most = fit ? (uint32_t)fit : 1;

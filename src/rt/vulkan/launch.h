@@ -15,7 +15,8 @@
 
 #include "rt/gpu/launch.h"
 
-enum { RT_VULKAN_GROUPS = 2048 }; /* their cursors are a frame */
+enum { RT_VULKAN_GROUPS = 2048 }; /* workgroups of a task at most */
+_Static_assert(8 * RT_VULKAN_GROUPS + 8 <= RT_GPU_PAGE - RT_GPU_HEADER, "the cursors of all are a frame (codegen/spirv/snapshot.c)");
 
 /* Of one workgroup, and one more behind all of them: the kernel level's. All zero: it has no tape yet. */
 typedef struct rt_vulkan_worker {
