@@ -43,6 +43,98 @@ tape_row(const settings *s, const problem *p, uint64_t budget, float *expected)
     return good;
 }
 
+/* By hand, with all states of one thread kept: the adjoint of x where that of y is `seed`. */
+static double
+pendulums_by_hand(double x, int steps, double seed, double *kept)
+{
+    double angle[7] = {0}, speed[5] = {0}, to_angle[7] = {0}, to_speed[5] = {0}, result = 0.0;
+    for (int k = 0; k < 5; k++)
+        angle[k + 1] = (k + 1) * x;
+    for (int t = 0; t < steps; t++) {
+        memcpy(kept + 10 * t, angle + 1, 5 * sizeof *kept);
+        memcpy(kept + 10 * t + 5, speed, 5 * sizeof *kept);
+        for (int k = 0; k < 5; k++)
+            speed[k] += 0.002 * (0.5 * (angle[k] - 2.0 * angle[k + 1] + angle[k + 2]) - sin(angle[k + 1]) - 0.1 * pow(speed[k], 3.0));
+        for (int k = 0; k < 5; k++)
+            angle[k + 1] += 0.002 * speed[k];
+    }
+    for (int k = 0; k < 5; k++)
+        to_angle[k + 1] = 2.0 * angle[k + 1] * seed;
+    for (int t = steps; t-- > 0;) {
+        const double *a = kept + 10 * t, *v = a + 5;
+        double pull[5];
+        for (int k = 0; k < 5; k++) {
+            to_speed[k] += 0.002 * to_angle[k + 1];
+            pull[k] = 0.002 * to_speed[k];
+            to_speed[k] -= 0.3 * v[k] * v[k] * pull[k];
+        }
+        for (int k = 0; k < 5; k++) {
+            to_angle[k] += 0.5 * pull[k];
+            to_angle[k + 1] -= (1.0 + cos(a[k])) * pull[k];
+            to_angle[k + 2] += 0.5 * pull[k];
+        }
+        to_angle[0] = to_angle[6] = 0.0; /* where the chain is held */
+    }
+    for (int k = 0; k < 5; k++)
+        result += (k + 1) * to_angle[k + 1];
+    return result;
+}
+
+/* The error of a sample of the gradient; infinite where it is no number. */
+static double
+pendulums_error(run *r, const problem *p, double *kept)
+{
+    size_t n = p->params[2].count;
+    float *got = malloc(n * sizeof *got);
+    double off = 0.0, all = 0.0;
+    bool good = run_once(r, p, RG_VJP) &&
+                run_fine(rg_array_read(r->queue, r->arrays[2], RG_ADJOINT, got, n * sizeof *got), p->kernel);
+    for (size_t i = 0; good && i < n; i += i + 331 < n ? 331 : 1) {
+        double want = pendulums_by_hand(((const float *)p->params[2].initial)[i], ((const int *)p->params[1].initial)[i],
+                                        p->params[3].seed[i], kept);
+        off += (got[i] - want) * (got[i] - want);
+        all += want * want;
+    }
+    free(got);
+    return good && isfinite(off) ? sqrt(off / all) : INFINITY;
+}
+
+/* What takes 43 GB as a slice of memory for each thread. */
+static bool
+large_tape(const settings *s)
+{
+    enum { STEPS = 4096 };
+    static const uint64_t megabytes[] = {0, 2000, 500};
+    int n = (int)(131072 * s->scale);
+    double *kept = malloc(sizeof *kept * 10 * STEPS);
+    bool good = true;
+    printf("\ntape of pendulums, %d threads, ten f64 in each of up to %d steps; threads times the longest: %.0f MB\n"
+           "| trips     | budget (MB) | forward  | gradient | peak (MB)  | error   |\n|---|---|---|---|---|---|\n", n, STEPS, 8e-5 * STEPS * n);
+    for (spread how = SPREAD_UNIFORM; how <= SPREAD_RARE; how++) {
+        problem p;
+        problem_recurrence(&p, "pendulums", n, STEPS, how);
+        for (unsigned k = 0; k < sizeof megabytes / sizeof *megabytes; k++) {
+            run_desc desc = run_describe(MATH_OWN, megabytes[k] * 1000000);
+            run r;
+            if (!run_open(&r, s, &desc, &p)) {
+                good = false;
+                continue;
+            }
+            double forward = run_time(&r, &p, RG_FORWARD, s->repeat), gradient = run_time(&r, &p, RG_VJP, s->repeat);
+            double error = pendulums_error(&r, &p, kept);
+            bool right = forward >= 0.0 && gradient >= 0.0 && error <= 1e-6;
+            printf("| %-9s | %11.1f | %8.3f | %8.3f | %10.1f | %7.1e%s |\n", spread_names[how], (double)megabytes[k], forward, gradient,
+                   1e-6 * (double)rg_queue_tape_peak(r.queue), error, right ? "" : " WRONG");
+            fflush(stdout);
+            good &= right;
+            run_close(&r);
+        }
+        problem_free(&p);
+    }
+    free(kept);
+    return good;
+}
+
 bool
 part_tape(const settings *s)
 {
@@ -65,7 +157,7 @@ part_tape(const settings *s)
     }
     problem_free(&p);
     free(expected);
-    return good;
+    return large_tape(s) && good;
 }
 
 /* -- launches ---------------------------------------------------------------------------------- */

@@ -39,6 +39,34 @@ products(int n, const int steps[n], const float x[n], float y[n])
     }
 }
 
+// kernel: pendulums
+// args: n=3 steps[3]=3,0,17 x[3]=0.5,0.25,0.9 y[3]=0
+/* A chain of five pendulums of which each pulls at its neighbours, in f64: a step needs all ten numbers of the one before it again. */
+void
+pendulums(int n, const int steps[n], const float x[n], float y[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        double angle[5], speed[5], sum = 0.0;
+        for (int k = 0; k < 5; k++) {
+            angle[k] = (k + 1) * x[i];
+            speed[k] = 0.0;
+        }
+        for (int t = 0; t < steps[i]; t++) {
+            for (int k = 0; k < 5; k++) {
+                double before = k > 0 ? angle[k - 1] : 0.0, behind = k < 4 ? angle[k + 1] : 0.0;
+                double pull = 0.5 * (before - 2.0 * angle[k] + behind) - sin(angle[k]) - 0.1 * speed[k] * speed[k] * speed[k];
+                speed[k] += 0.002 * pull;
+            }
+            for (int k = 0; k < 5; k++)
+                angle[k] += 0.002 * speed[k];
+        }
+        for (int k = 0; k < 5; k++)
+            sum += angle[k] * angle[k];
+        y[i] = (float)sum;
+    }
+}
+
 // kernel: lattice
 // args: rows=2 columns=3 omega=1.2 after[9][6]=0
 // args: before[9][6]=0.44,0.45,0.46,0.43,0.42,0.44,0.11,0.12,0.1,0.11,0.12,0.1,0.1,0.11,0.12,0.1,0.1,0.11,0.12,0.11,0.1,0.1,0.12,0.1,0.11,0.1,0.12,0.11,0.1,0.12,0.02,0.03,0.025,0.03,0.02,0.025,0.03,0.02,0.025,0.03,0.02,0.03,0.02,0.03,0.025,0.03,0.03,0.02,0.025,0.03,0.02,0.025,0.03,0.025

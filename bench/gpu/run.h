@@ -42,7 +42,8 @@ bool run_join(run *r, const run *other, const problem *p);
 void run_close(run *r);
 /* Outputs and all adjoints as they are to begin with. */
 bool run_reset(run *r, const problem *p);
-/* Milliseconds of the device: the median of `repeat` launches, each after a reset. */
+/* Milliseconds of the device: the median of `repeat` launches, each after a reset; on devices other than cuda the host's, of several
+ * launches. */
 double run_time(run *r, const problem *p, rg_form form, unsigned repeat);
 /* Resets, launches and waits. */
 bool run_once(run *r, const problem *p, rg_form form);
