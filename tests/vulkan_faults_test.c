@@ -48,14 +48,14 @@ code(void)
 {
     static str bytes;
     static const hand_entry entries[] = {{HAND_SET, 2, 0, 3}, {HAND_REACH, 1, 0, 2}, {HAND_ADD, 0, 0, 1}, {HAND_MIX, 0, 0, 5}, {HAND_PRINT, 0, 0, 0}};
-    static const spirv_step steps[] = {{SEGMENTS_RUN, 0, 0, 0},     {SEGMENTS_LOOP, 0, 0, 6}, {SEGMENTS_RUN, 1, 0, 0},
+    static const segments_step steps[] = {{SEGMENTS_RUN, 0, 0, 0},     {SEGMENTS_LOOP, 0, 0, 6}, {SEGMENTS_RUN, 1, 0, 0},
                                        {SEGMENTS_EXIT_IF, 0, 4, 6}, {SEGMENTS_RUN, 2, 0, 0},  {SEGMENTS_TASK, 3, 0, 0},
                                        {SEGMENTS_END, 0, 0, 1},     {SEGMENTS_RUN, 4, 0, 0}};
     static const char u32[] = {RG_U32};
     arena *in = arena_new();
-    spirv_code made = {.record = 256, .steps.in = in, .info.prints = true, .info.places.in = in};
+    spirv_code made = {.info.record = 256, .info.steps.in = in, .info.prints = true, .info.places.in = in};
     for (size_t i = 0; i < countof(steps); i++)
-        vec_push(&made.steps, steps[i]);
+        vec_push(&made.info.steps, steps[i]);
     vec_push(&made.info.places, ((ll_place){"%u\n", NULL, u32, 1, 1}));
     hand_make(entries, countof(entries), in, &made);
     hand_write(&made, &bytes);

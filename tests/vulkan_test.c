@@ -143,16 +143,22 @@ draw(program *g, uint32_t below)
 static uint32_t
 step(program *g, segments_kind kind, hand_entry e, uint32_t place)
 {
-    spirv_step s = {.kind = kind, .place = place * 4};
+    segments_step s = {.kind = kind, .place = place * 4};
     if (kind == SEGMENTS_RUN || kind == SEGMENTS_TASK) {
         s.entry = (uint32_t)g->entries.n;
         vec_push(&g->entries, e);
     }
-    vec_push(&g->code.steps, s);
-    return (uint32_t)g->code.steps.n - 1;
+    vec_push(&g->code.info.steps, s);
+    return (uint32_t)g->code.info.steps.n - 1;
 }
 #define RUN(...) step(g, SEGMENTS_RUN, (hand_entry){__VA_ARGS__}, 0)
 #define MARK(kind, place) step(g, kind, (hand_entry){0}, place)
+
+static void
+add_place(program *g, const char *text, uint32_t line, const char *dtypes, uint32_t values)
+{
+    vec_push(&g->code.info.places, ((ll_place){text, NULL, dtypes, line, values}));
+}
 
 static void block(program *g, unsigned depth);
 
@@ -172,14 +178,16 @@ loop(program *g, unsigned depth)
         bound = draw(g, count);
     else
         RUN(HAND_SET, bound, 0, draw(g, 7) ? draw(g, 6) : 30);
+    if (!g->code.info.places.n) /* loops have one */
+        add_place(g, NULL, 3, NULL, 0);
     uint32_t begin = MARK(SEGMENTS_LOOP, 0);
     RUN(HAND_REACH, ends, count, bound);
     uint32_t exit = MARK(SEGMENTS_EXIT_IF, ends);
     RUN(HAND_ADD, count, 0, 1);
     block(g, depth - 1);
     uint32_t end = MARK(SEGMENTS_END, 0);
-    g->code.steps.at[begin].to = g->code.steps.at[exit].to = end;
-    g->code.steps.at[end].to = begin;
+    g->code.info.steps.at[begin].to = g->code.info.steps.at[exit].to = end;
+    g->code.info.steps.at[end].to = begin;
 }
 
 static void
@@ -194,10 +202,10 @@ branch(program *g, unsigned depth)
         block(g, depth - 1);
     }
     uint32_t end = MARK(SEGMENTS_END, 0);
-    g->code.steps.at[begin].to = other ? other : end;
+    g->code.info.steps.at[begin].to = other ? other : end;
     if (other)
-        g->code.steps.at[other].to = end;
-    g->code.steps.at[end].to = end;
+        g->code.info.steps.at[other].to = end;
+    g->code.info.steps.at[end].to = end;
 }
 
 static void
@@ -218,8 +226,8 @@ static void
 begin(program *g, uint64_t seed)
 {
     arena *in = mem_scratch();
-    *g = (program){.in = in, .entries.in = in, .code.steps.in = in, .state = seed, .cells = 1};
-    g->code.record = CELLS * 4;
+    *g = (program){.in = in, .entries.in = in, .code.info.steps.in = in, .code.info.places.in = in, .state = seed, .cells = 1};
+    g->code.info.record = CELLS * 4;
 }
 
 static void
@@ -233,9 +241,9 @@ static uint32_t
 interpret(const program *g, uint32_t y)
 {
     uint32_t cells[CELLS] = {0};
-    const spirv_step *steps = g->code.steps.at;
-    for (size_t at = 0; at < g->code.steps.n;) {
-        const spirv_step *s = &steps[at];
+    const segments_step *steps = g->code.info.steps.at;
+    for (size_t at = 0; at < g->code.info.steps.n;) {
+        const segments_step *s = &steps[at];
         const hand_entry *e = &g->entries.at[s->entry];
         bool holds = s->kind > SEGMENTS_TASK && cells[s->place / 4];
         switch ((segments_kind)s->kind) {
@@ -293,7 +301,7 @@ check_steps(unsigned count)
         while (g.entries.n < 4)
             block(&g, 3);
         finish(&g);
-        controls += g.code.steps.n > g.entries.n;
+        controls += g.code.info.steps.n > g.entries.n;
         rt_program *p = compile(&g.code, "kernel `hand`");
         for (int again = 0; again < 3 && p; again++) {
             ok(launch(q, p, y, &error), &error);
@@ -345,13 +353,6 @@ check_order(void)
 }
 
 /* -- faults, prints ------------------------------------------------------------------------------------------------ */
-
-static void
-add_place(program *g, const char *text, uint32_t line, const char *dtypes, uint32_t values)
-{
-    g->code.info.places.in = g->in;
-    vec_push(&g->code.info.places, ((ll_place){text, NULL, dtypes, line, values}));
-}
 
 static void
 check_faults(void)
@@ -477,8 +478,8 @@ check_cancel(bool in_step)
         uint32_t first = MARK(SEGMENTS_LOOP, 0), exit = MARK(SEGMENTS_EXIT_IF, 1);
         mix(g);
         uint32_t end = MARK(SEGMENTS_END, 0);
-        g->code.steps.at[first].to = g->code.steps.at[exit].to = end;
-        g->code.steps.at[end].to = first;
+        g->code.info.steps.at[first].to = g->code.info.steps.at[exit].to = end;
+        g->code.info.steps.at[end].to = first;
     }
     finish(g);
     rt_program *p = compile(&g->code, "kernel `hand`");
@@ -491,7 +492,7 @@ check_cancel(bool in_step)
     rg_status status = launch(q, p, y, &error);
     if (!status)
         status = table->streams->sync(q, &error);
-    CHECK(status == RG_CANCELLED && strstr(text_of(&error), "cancelled"), "%d %s", status, text_of(&error));
+    CHECK(status == RG_CANCELLED && strstr(text_of(&error), "hand.c:3: the launch was cancelled"), "%d %s", status, text_of(&error));
     CHECK(seconds() - since < 5);
     pthread_join(thread, NULL);
     error.len = 0;

@@ -146,6 +146,14 @@ segments_make(const ir_fn *fn, arena *in)
     return s;
 }
 
+void
+segments_renumber(segments_step *steps, size_t n, const uint32_t *now)
+{
+    for (size_t i = 0; i < n; i++)
+        if (steps[i].kind >= SEGMENTS_LOOP && steps[i].kind <= SEGMENTS_END)
+            steps[i].to = now[steps[i].to];
+}
+
 /* -- what a segment writes ----------------------------------------------------------------------------------------- */
 
 /* the op after the segment, if it hands results on to a loop or out of one; else NULL */

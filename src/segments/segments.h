@@ -77,6 +77,9 @@ segments_loop_around(const segments_step *steps, uint32_t at)
 
 /* In the arena, all of it. */
 segments segments_make(const ir_fn *fn, arena *in);
+/* Of code, in which a step may have become several: each goes on to where the same one begins, step i of the plan at now[i]. An AGAIN is
+ * the code's own. */
+void segments_renumber(segments_step *steps, size_t n, const uint32_t *now);
 /* for (uint32_t k = 0, place; segments_next_place(s, segment, i, &k, &place);): where to write result i of a segment: its own
  * place, then those that it is handed on to */
 bool segments_next_place(const segments *s, const ir_op *segment, uint32_t i, uint32_t *k, uint32_t *place);

@@ -22,7 +22,6 @@ struct rt_queue {
 
 struct rt_program {
     spirv_code code;
-    segments_step *steps;
     void *library;
     run_fn *run;
     const char *label, *file;
@@ -75,17 +74,6 @@ load_text(rt_program *p, const str *text)
     return run != NULL;
 }
 
-static void
-keep_steps(rt_program *p)
-{
-    size_t n = p->code.steps.n;
-    p->steps = mem_alloc((n + 1) * sizeof *p->steps);
-    for (size_t i = 0; i < n; i++) {
-        const spirv_step *s = &p->code.steps.at[i];
-        p->steps[i] = (segments_step){.kind = s->kind, .entry = s->entry, .place = s->place, .to = s->to};
-    }
-}
-
 static rg_status
 make_program(rt_program *p, const rt_program_desc *desc, diag_list *diags)
 {
@@ -93,7 +81,6 @@ make_program(rt_program *p, const rt_program_desc *desc, diag_list *diags)
     spirv_options options = {.present = desc->present, .absent = desc->absent, .contiguous = desc->dense, .noalias = desc->noalias,
                              .deterministic = desc->deterministic, .features = getenv("MSL_PLAIN") ? MSL_PLAIN : MSL_FEATURES};
     TRY(msl_make(desc->fn, &options, &p->code, &text, diags));
-    keep_steps(p);
     add_caller(&text, p->code.entries);
     if (load_text(p, &text))
         return RG_OK;
@@ -108,7 +95,6 @@ release(rt_program *p)
         dlclose(p->library);
     if (p->code.in)
         spirv_code_free(&p->code);
-    mem_free(p->steps);
     mem_free(p);
 }
 
@@ -141,14 +127,15 @@ follow_steps(const rt_program *p, const rt_vulkan_launch *launch, const rt_arg *
 {
     const rt_vulkan_push push = {(uintptr_t)launch, (uintptr_t)args};
     const char *record = (const char *)(uintptr_t)launch->record;
-    for (uint32_t at = 0; at < p->code.steps.n && !launch->fault;) {
-        const segments_step *s = &p->steps[at];
+    const segments_step *steps = p->code.info.steps.at;
+    for (uint32_t at = 0; at < p->code.info.steps.n && !launch->fault;) {
+        const segments_step *s = &steps[at];
         uint32_t holds = 0;
         if (s->kind == SEGMENTS_RUN || s->kind == SEGMENTS_TASK)
             p->run(s->entry, s->kind == SEGMENTS_TASK ? GROUPS : 1, &push);
         else if (s->kind == SEGMENTS_IF || s->kind == SEGMENTS_EXIT_IF)
             memcpy(&holds, record + s->place, sizeof holds);
-        at = segments_behind(p->steps, at, holds);
+        at = segments_behind(steps, at, holds);
     }
 }
 
@@ -170,10 +157,10 @@ launch(rt_queue *queue, rt_program *p, const rt_arg *args, str *error)
     if (!pool)
         return RG_OUT_OF_MEMORY;
     here.pool = (uintptr_t)pool;
-    here.record = memory_of(in, p->code.record);
+    here.record = memory_of(in, p->code.info.record);
     here.workers = memory_of(in, workers);
     here.partials = memory_of(in, (size_t)GROUPS * p->code.cells * 8);
-    memset((void *)(uintptr_t)here.record, 0, p->code.record);
+    memset((void *)(uintptr_t)here.record, 0, p->code.info.record);
     memset((void *)(uintptr_t)here.workers, 0, workers);
     follow_steps(p, &here, args);
     free(pool);

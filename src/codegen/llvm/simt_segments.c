@@ -245,11 +245,7 @@ add_steps_of_functions(gen *g, LLVMValueRef choice, LLVMValueRef kernel)
             vec_push(&g->gpu->steps, ((segments_step){.kind = SEGMENTS_AGAIN, .to = run}));
         }
     }
-    for (size_t i = 0; i < g->gpu->steps.n; i++) {
-        segments_step *step = &g->gpu->steps.at[i];
-        if (step->kind >= SEGMENTS_LOOP && step->kind <= SEGMENTS_END)
-            step->to = now[step->to];
-    }
+    segments_renumber(g->gpu->steps.at, g->gpu->steps.n, now);
 }
 
 void

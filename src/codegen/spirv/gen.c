@@ -306,7 +306,7 @@ assemble_module(gen *g, str *bytes)
     g->code.words = words.at;
     g->code.nwords = (uint32_t)words.n;
     g->code.entries = g->entries;
-    g->code.record = g->segments.bytes;
+    g->code.info.record = g->segments.bytes;
     spirv_code_write(bytes, &g->code);
 }
 
@@ -315,7 +315,7 @@ spirv_make(const ir_fn *fn, const spirv_options *options, str *bytes, diag_list 
 {
     const spirv_features needed = SPIRV_INT64 | SPIRV_ADDRESSES | SPIRV_MODEL;
     arena *in = mem_scratch();
-    gen g = {.kernel = fn, .ir = fn, .options = options, .in = in, .diags = diags, .code.steps.in = in, .functions.in = in};
+    gen g = {.kernel = fn, .ir = fn, .options = options, .in = in, .diags = diags, .code.info.steps.in = in, .functions.in = in};
     mem_owner owner;
     if ((options->features & needed) != needed) {
         sv_refuse(&g, NULL, "this device lacks 64-bit integers, buffer addresses or the Vulkan memory model");

@@ -47,23 +47,15 @@ typedef struct spirv_options {
     const char *platform; /* as messages call it; NULL: Vulkan */
 } spirv_options;
 
-/* As segments_step; TASKs are one step here, and what has to follow a task are RUNs of entries of their own. */
-typedef struct spirv_step {
-    uint32_t kind;  /* segments_kind */
-    uint32_t entry; /* RUN: dispatch 1; TASK: dispatch rt_vulkan_launch.groups */
-    uint32_t place; /* EXIT_IF, IF: of the condition, a u32 in the record */
-    uint32_t to;    /* as segments_step's, a number of these steps */
-} spirv_step;
-
 typedef struct spirv_code {
     const uint32_t *words; /* the module, nwords of them: in the bytes that were read, or the code's own */
     uint32_t nwords;
     uint32_t entries;
-    uint32_t record; /* bytes of the launch's record */
     uint32_t cells;  /* of partial results, 8 bytes each, for each workgroup */
     spirv_features uses;
-    vec(spirv_step) steps;
-    ll_gpu_info info; /* has_tape, prints and the places */
+    /* has_tape, prints, the places, bytes of the record, the steps: RUN is a dispatch of one workgroup, TASK one of rt_vulkan_launch.groups; what
+     * has to follow a task are RUNs of entries of their own, and there is no AGAIN */
+    ll_gpu_info info;
     arena *in;
 } spirv_code;
 

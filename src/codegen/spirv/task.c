@@ -340,7 +340,7 @@ make_results(gen *g, const ir_op *yield)
 static void
 add_run(gen *g, segments_kind kind)
 {
-    vec_push(&g->code.steps, ((spirv_step){.kind = kind, .entry = g->entries}));
+    vec_push(&g->code.info.steps, ((segments_step){.kind = kind, .entry = g->entries}));
 }
 
 static void
@@ -348,7 +348,10 @@ add_one_step(gen *g, const segments_step *s)
 {
     const ir_op *op = s->kind == SEGMENTS_RUN || s->kind == SEGMENTS_TASK ? g->segments.entries.at[s->entry] : NULL;
     if (!op) {
-        vec_push(&g->code.steps, ((spirv_step){.kind = s->kind, .place = s->place, .to = s->to}));
+        segments_step step = *s;
+        if (s->kind == SEGMENTS_LOOP)
+            step.entry = sv_place_number(g, g->segments.loops.at[s->entry], NULL, NULL, 0);
+        vec_push(&g->code.info.steps, step);
     } else if (s->kind == SEGMENTS_RUN) {
         add_run(g, SEGMENTS_RUN);
         make_segment_entry(g, op);
@@ -369,17 +372,13 @@ sv_entries(gen *g)
     uint32_t *now = arena_new_n(g->in, uint32_t, s->steps.n + 1); /* numbers of the steps, as they are here */
     make_inputs(g);
     for (size_t i = 0; i < s->steps.n && !g->failed; i++) {
-        now[i] = (uint32_t)g->code.steps.n;
+        now[i] = (uint32_t)g->code.info.steps.n;
         add_one_step(g, &s->steps.at[i]);
-    }
-    for (size_t i = 0; i < g->code.steps.n && !g->failed; i++) {
-        spirv_step *step = &g->code.steps.at[i];
-        if (step->kind != SEGMENTS_RUN && step->kind != SEGMENTS_TASK)
-            step->to = now[step->to];
     }
     const ir_op *yield = ir_terminator(g->kernel->body);
     if (g->failed)
         return;
+    segments_renumber(g->code.info.steps.at, g->code.info.steps.n, now);
     if (yield->nargs)
         add_run(g, SEGMENTS_RUN);
     if (yield->nargs || !g->entries) /* a module has an entry, if nobody runs it */

@@ -26,7 +26,7 @@ static places
 place_all(const rt_program *p, uint32_t groups)
 {
     places l = {.record = 0};
-    l.workers = up(p->code.record);
+    l.workers = up(p->code.info.record);
     l.partials = l.workers + up(((uint64_t)groups + 1) * sizeof(rt_vulkan_worker));
     l.args = l.partials + up((uint64_t)groups * p->code.cells * 8);
     l.counts = l.args + up((uint64_t)p->nparams * sizeof(rt_arg));
@@ -120,7 +120,7 @@ typedef struct vk_walk {
 } vk_walk;
 
 static bool
-is_asking(const spirv_step *s)
+is_asking(const segments_step *s)
 {
     return s->kind == SEGMENTS_IF || s->kind == SEGMENTS_EXIT_IF;
 }
@@ -129,30 +129,18 @@ is_asking(const spirv_step *s)
 static bool
 walk_on(vk_walk *w)
 {
-    while (w->at < w->code->steps.n) {
-        const spirv_step *s = &w->code->steps.at[w->at];
-        switch ((segments_kind)s->kind) {
-        case SEGMENTS_RUN:
-        case SEGMENTS_TASK:
-        case SEGMENTS_IF:
-        case SEGMENTS_EXIT_IF:
+    while (w->at < w->code->info.steps.n) {
+        const segments_step *s = &w->code->info.steps.at[w->at];
+        if (s->kind == SEGMENTS_RUN || s->kind == SEGMENTS_TASK || is_asking(s))
             return true;
-        case SEGMENTS_LOOP:
-            w->turns[w->at++] = 0;
-            break;
-        case SEGMENTS_ELSE:
-            w->at = s->to;
-            break;
-        case SEGMENTS_END:
-            if (s->to < w->at) {
-                w->turns[s->to]++;
-                w->at = s->to;
-            }
-            w->at++;
-            break;
-        case SEGMENTS_AGAIN: /* none of these (spirv_read) */
-            return false;
+        if (s->kind == SEGMENTS_LOOP)
+            w->turns[w->at] = 0;
+        uint32_t next = segments_behind(w->code->info.steps.at, w->at, false);
+        if (s->kind == SEGMENTS_END && next < w->at) {
+            w->turns[next]++;
+            next++;
         }
+        w->at = next;
     }
     return false;
 }
@@ -161,16 +149,14 @@ walk_on(vk_walk *w)
 static void
 walk_past(vk_walk *w, bool holds)
 {
-    const spirv_step *s = &w->code->steps.at[w->at];
-    bool leaves = s->kind == SEGMENTS_IF ? !holds : holds;
-    w->at = leaves ? s->to + 1 : w->at + 1;
+    w->at = segments_behind(w->code->info.steps.at, w->at, holds);
 }
 
 /* How often the loop has run that an EXIT_IF may leave. */
 static uint32_t
 turns_of(const vk_walk *w)
 {
-    const spirv_step *steps = w->code->steps.at;
+    const segments_step *steps = w->code->info.steps.at;
     return w->turns[steps[steps[w->at].to].to];
 }
 
@@ -179,7 +165,7 @@ static bool
 expect(const rt_program *p, const vk_walk *w)
 {
     uint32_t last = __atomic_load_n(&p->expected[w->at], __ATOMIC_RELAXED);
-    if (p->code.steps.at[w->at].kind == SEGMENTS_IF)
+    if (p->code.info.steps.at[w->at].kind == SEGMENTS_IF)
         return last != 1;
     return last == 1 + turns_of(w);
 }
@@ -187,7 +173,7 @@ expect(const rt_program *p, const vk_walk *w)
 static void
 learn(rt_program *p, const vk_walk *w, bool holds)
 {
-    bool is_if = p->code.steps.at[w->at].kind == SEGMENTS_IF;
+    bool is_if = p->code.info.steps.at[w->at].kind == SEGMENTS_IF;
     if (is_if || holds)
         __atomic_store_n(&p->expected[w->at], 1 + (is_if ? holds : turns_of(w)), __ATOMIC_RELAXED);
 }
@@ -205,7 +191,7 @@ update(const vk_run *r, vk_commands commands, uint64_t at, const void *data, uin
 
 /* Groups by number, or (`counted`) as many as the counts say by now. */
 static void
-record_step(const vk_run *r, vk_commands commands, const spirv_step *s, bool counted)
+record_step(const vk_run *r, vk_commands commands, const segments_step *s, bool counted)
 {
     const vk_api *api = &r->q->device->api;
     bool task = s->kind == SEGMENTS_TASK;
@@ -220,7 +206,7 @@ record_step(const vk_run *r, vk_commands commands, const spirv_step *s, bool cou
 }
 
 static void
-record_gate(const vk_run *r, vk_commands commands, const spirv_step *s, bool expected, uint32_t number)
+record_gate(const vk_run *r, vk_commands commands, const segments_step *s, bool expected, uint32_t number)
 {
     const vk_api *api = &r->q->device->api;
     uint64_t scratch = r->q->scratch.address;
@@ -240,7 +226,7 @@ record_chunk(const vk_run *r, vk_commands commands, vk_walk *w, uint32_t most, b
     const uint32_t counts[6] = {1, 1, 1, r->groups, 1, 1};
     *asked = 0;
     for (uint32_t n = 0; n < most && walk_on(w); n += *asked > 0) {
-        const spirv_step *s = &r->p->code.steps.at[w->at];
+        const segments_step *s = &r->p->code.info.steps.at[w->at];
         if (!is_asking(s)) {
             record_step(r, commands, s, *asked > 0);
             w->at++;
@@ -263,7 +249,7 @@ follow_chunk(const vk_run *r, vk_walk *w, const bool *expected, uint32_t asked, 
 {
     uint32_t known = missed ? missed : asked;
     for (uint32_t i = 0; i < known && walk_on(w);) {
-        if (!is_asking(&r->p->code.steps.at[w->at])) {
+        if (!is_asking(&r->p->code.info.steps.at[w->at])) {
             w->at++;
             continue;
         }
@@ -283,30 +269,32 @@ record_begin(const vk_run *r, vk_commands commands, const rt_arg *args)
     vk_barrier_all(r->q, commands);
 }
 
-/* The launch ends without the rest of its steps. */
+/* The launch ends without the rest of its steps, in the loop around where it stands. */
 static bool
-is_over(const vk_run *r)
+is_cancelled(const vk_run *r, const vk_walk *here)
 {
     rt_vulkan_launch *launch = &r->slot->launch;
-    if (!launch->fault && atomic_load(&r->q->stopped)) {
-        launch->fault = RT_FAULT_CANCELLED;
-        launch->place = UINT32_MAX;
-    }
-    return launch->fault != 0;
+    const segments_step *steps = here->code->info.steps.at;
+    if (!atomic_load(&r->q->stopped))
+        return false;
+    uint32_t loop = segments_loop_around(steps, here->at);
+    launch->fault = RT_FAULT_CANCELLED;
+    launch->place = loop == SEGMENTS_NO_PLACE ? UINT32_MAX : steps[loop].entry;
+    return true;
 }
 
 static void
 walk_as(vk_walk *w, const vk_walk *other)
 {
     w->at = other->at;
-    memcpy(w->turns, other->turns, w->code->steps.n * sizeof(*w->turns));
+    memcpy(w->turns, other->turns, w->code->info.steps.n * sizeof(*w->turns));
 }
 
 /* Chunks in which nothing is asked are not waited for: most launches are one of that kind. */
 static rg_status
 run_steps(const vk_run *r, const rt_arg *args, arena *in, str *error)
 {
-    size_t n = r->p->code.steps.n;
+    size_t n = r->p->code.info.steps.n;
     bool expected[CHUNK_MOST], more = true;
     vk_walk ahead = {&r->p->code, 0, arena_new_n(in, uint32_t, n + 1)}, here = {&r->p->code, 0, arena_new_n(in, uint32_t, n + 1)};
     vk_commands commands;
@@ -321,10 +309,12 @@ run_steps(const vk_run *r, const rt_arg *args, arena *in, str *error)
         TRY(vk_submit(r->q, error));
         if (asked) {
             TRY(vk_wait_for(r->q, r->q->value, error));
-            if (is_over(r))
+            if (r->slot->launch.fault)
                 break;
             missed = r->slot->missed;
             follow_chunk(r, &here, expected, asked, missed);
+            if (is_cancelled(r, &here))
+                break;
             most = missed ? CHUNK_FIRST : most < CHUNK_MOST ? most * 2 : CHUNK_MOST;
         }
         if (!asked || !missed)

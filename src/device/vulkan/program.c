@@ -135,7 +135,7 @@ load(rt_program *p, diag_list *diags)
     vk_handle cache = 0;
     bool kept = false;
     p->pipelines = mem_zalloc((p->code.entries + 1) * sizeof(*p->pipelines));
-    p->expected = mem_zalloc((p->code.steps.n + 1) * sizeof(*p->expected));
+    p->expected = mem_zalloc((p->code.info.steps.n + 1) * sizeof(*p->expected));
     str_addz(&key, "vulkan pipelines\n");
     vk_identify(&d->facts, &key);
     str_add(&key, (rg_str){(const char *)p->code.words, bytes});

@@ -31,7 +31,7 @@ typedef struct rt_vulkan_worker {
 
 typedef struct rt_vulkan_launch {
     /* by the host */
-    uint64_t record;   /* spirv_code.record bytes, zeroed, aligned to 16 */
+    uint64_t record;   /* ll_gpu_info.record bytes, zeroed, aligned to 16 */
     uint64_t pool;     /* pages * RT_GPU_PAGE bytes of any content, aligned to RT_GPU_PAGE */
     uint64_t workers;  /* groups + 1 rt_vulkan_worker, zeroed */
     uint64_t partials; /* groups * spirv_code.cells * 8 bytes of any content */
