@@ -46,7 +46,8 @@ rt_explain_gpu(const rt_gpu_report *from, const ll_place *place, const char *lab
         report.file = place->file;
         report.line = place->line;
     }
-    str_addf(error, "%s: ", label);
+    if (label)
+        str_addf(error, "%s: ", label);
     return rt_explain(&report, file, error);
 }
 

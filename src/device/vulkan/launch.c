@@ -2,37 +2,13 @@
 #include "device/vulkan/vulkan.h"
 
 enum {
-    ALIGN = 256,
+    COUNTS = 256, /* bytes for counts of groups */
     GROUPS_CPU = 64,
-    PAGES_EACH = 4,   /* of a tape, that there should be for each group */
     UPDATE = 1 << 16, /* bytes that a command holds */
     CHUNK_FIRST = 16, CHUNK_MOST = 256, /* steps that are recorded before the host looks how they went */
 };
 
 /* -- memory -------------------------------------------------------------------------------------------------------- */
-
-/* Where in the scratch buffer what lies; what stands before `partials` is zeroed. */
-typedef struct places {
-    uint64_t record, workers, partials, args, counts, end;
-} places;
-
-static uint64_t
-up(uint64_t n)
-{
-    return (n + ALIGN - 1) & ~(uint64_t)(ALIGN - 1);
-}
-
-static places
-place_all(const rt_program *p, uint32_t groups)
-{
-    places l = {.record = 0};
-    l.workers = up(p->code.info.record);
-    l.partials = l.workers + up(((uint64_t)groups + 1) * sizeof(rt_vulkan_worker));
-    l.args = l.partials + up((uint64_t)groups * p->code.cells * 8);
-    l.counts = l.args + up((uint64_t)p->nparams * sizeof(rt_arg));
-    l.end = l.counts + ALIGN;
-    return l;
-}
 
 /* At least so many bytes; what launches under way use stays until they have ended. */
 static rg_status
@@ -46,35 +22,12 @@ grow(rt_queue *q, vk_buffer *buffer, uint64_t bytes, str *error)
 }
 
 static uint32_t
-choose_groups(const rt_queue *q, const rt_program *p, const rt_arg *args, uint64_t *heap)
+most_groups(const rt_device *d)
 {
-    uint32_t asked = q->device->settings.vulkan_groups, most = RT_VULKAN_GROUPS;
-    if (asked ? asked < most : q->device->facts.type == VK_KIND_CPU)
+    uint32_t asked = d->settings.vulkan_groups, most = RT_VULKAN_GROUPS;
+    if (asked ? asked < most : d->facts.type == VK_KIND_CPU)
         most = asked ? asked : GROUPS_CPU;
-    uint64_t fit = q->budget / RT_GPU_PAGE / PAGES_EACH;
-    if (p->code.info.has_tape && fit < most)
-        most = fit ? (uint32_t)fit : 1;
-    rt_need need = rt_needs_of(&p->needs, args, most);
-    *heap = need.temps;
-    return need.warps;
-}
-
-/* Tapes may take all of the budget; the kernel level's arrays lie beside it. Where only the device knows how large these are, they may be as
- * large again, or what one piece of memory has room for. */
-static rg_status
-provide_pages(rt_queue *q, const rt_program *p, uint64_t heap, rt_vulkan_launch *launch, str *error)
-{
-    uint64_t tape = p->code.info.has_tape ? q->budget : 0, most = q->device->facts.allocation - tape - 4 * RT_GPU_PAGE;
-    if (heap == UINT64_MAX)
-        heap = q->budget < most ? q->budget : most;
-    uint64_t bytes = tape + heap ? tape + heap + RT_GPU_PAGE : 0;
-    if (bytes)
-        TRY(grow(q, &q->pages, bytes + RT_GPU_PAGE, error));
-    launch->pool = (q->pages.address + RT_GPU_PAGE - 1) & ~(uint64_t)(RT_GPU_PAGE - 1);
-    launch->pages = (uint32_t)(bytes / RT_GPU_PAGE);
-    launch->tape_pages = (uint32_t)(tape / RT_GPU_PAGE);
-    launch->budget = q->budget;
-    return RG_OK;
+    return most;
 }
 
 /* -- slots --------------------------------------------------------------------------------------------------------- */
@@ -108,8 +61,7 @@ typedef struct vk_run {
     rt_program *p;
     vk_slot *slot; /* as the host sees it */
     uint64_t slot_address;
-    places at;
-    uint32_t groups;
+    rt_segments_room at; /* in the scratch buffer, with the counts of groups behind it */
 } vk_run;
 
 /* Where a launch stands: a step, and for each loop around it how often it has run. */
@@ -199,9 +151,9 @@ record_step(const vk_run *r, vk_commands commands, const segments_step *s, bool 
     api->bind_pipeline(commands, VK_BIND_COMPUTE, r->p->pipelines[s->entry]);
     api->push(commands, r->q->device->layout, VK_STAGE_COMPUTE, 0, sizeof(push), &push);
     if (counted)
-        api->dispatch_indirect(commands, r->q->scratch.buffer, r->at.counts + (task ? 12 : 0));
+        api->dispatch_indirect(commands, r->q->scratch.buffer, r->at.end + (task ? 12 : 0));
     else
-        api->dispatch(commands, task ? r->groups : 1, 1, 1);
+        api->dispatch(commands, task ? r->at.groups : 1, 1, 1);
     vk_barrier_all(r->q, commands);
 }
 
@@ -210,7 +162,7 @@ record_gate(const vk_run *r, vk_commands commands, const segments_step *s, bool 
 {
     const vk_api *api = &r->q->device->api;
     uint64_t scratch = r->q->scratch.address;
-    const vk_gate_push push = {scratch + r->at.record + s->place, scratch + r->at.counts, r->slot_address + offsetof(vk_slot, missed), expected,
+    const vk_gate_push push = {scratch + r->at.record + s->place, scratch + r->at.end, r->slot_address + offsetof(vk_slot, missed), expected,
                                number};
     api->bind_pipeline(commands, VK_BIND_COMPUTE, r->q->device->gate);
     api->push(commands, r->q->device->layout, VK_STAGE_COMPUTE, 0, sizeof(push), &push);
@@ -223,7 +175,7 @@ record_gate(const vk_run *r, vk_commands commands, const segments_step *s, bool 
 static void
 record_chunk(const vk_run *r, vk_commands commands, vk_walk *w, uint32_t most, bool *expected, uint32_t *asked)
 {
-    const uint32_t counts[6] = {1, 1, 1, r->groups, 1, 1};
+    const uint32_t counts[6] = {1, 1, 1, r->at.groups, 1, 1};
     *asked = 0;
     for (uint32_t n = 0; n < most && walk_on(w); n += *asked > 0) {
         const segments_step *s = &r->p->code.info.steps.at[w->at];
@@ -233,7 +185,7 @@ record_chunk(const vk_run *r, vk_commands commands, vk_walk *w, uint32_t most, b
             continue;
         }
         if (!*asked) {
-            update(r, commands, r->at.counts, counts, sizeof(counts));
+            update(r, commands, r->at.end, counts, sizeof(counts));
             vk_barrier_all(r->q, commands);
         }
         expected[*asked] = expect(r->p, w);
@@ -273,13 +225,9 @@ record_begin(const vk_run *r, vk_commands commands, const rt_arg *args)
 static bool
 is_cancelled(const vk_run *r, const vk_walk *here)
 {
-    rt_vulkan_launch *launch = &r->slot->launch;
-    const segments_step *steps = here->code->info.steps.at;
     if (!atomic_load(&r->q->stopped))
         return false;
-    uint32_t loop = segments_loop_around(steps, here->at);
-    launch->fault = RT_FAULT_CANCELLED;
-    launch->place = loop == SEGMENTS_NO_PLACE ? UINT32_MAX : steps[loop].entry;
+    rt_segments_cancel(&r->slot->launch, &here->code->info, here->at);
     return true;
 }
 
@@ -343,17 +291,14 @@ prepare(vk_run *r, const rt_arg *args, unsigned number, str *error)
 {
     rt_queue *q = r->q;
     rt_program *p = r->p;
-    uint64_t heap;
     rt_vulkan_launch launch = {.program = p->number};
-    r->groups = launch.groups = choose_groups(q, p, args, &heap);
-    r->at = place_all(p, r->groups);
-    TRY(grow(q, &q->scratch, r->at.end, error));
-    TRY(provide_pages(q, p, heap, &launch, error));
+    const rt_segments_limits limits = {most_groups(q->device), q->budget, q->device->facts.allocation};
+    r->at = rt_segments_measure(&p->code, &p->needs, args, p->nparams, &limits);
+    TRY(grow(q, &q->scratch, r->at.end + COUNTS, error));
+    TRY(grow(q, &q->pages, r->at.pages, error));
     if (p->code.info.prints)
         TRY(vk_prints_open(q, error));
-    launch.record = q->scratch.address + r->at.record;
-    launch.workers = q->scratch.address + r->at.workers;
-    launch.partials = q->scratch.address + r->at.partials;
+    rt_segments_place(&r->at, q->scratch.address, q->pages.address, q->budget, &launch);
     launch.prints = p->code.info.prints ? q->prints.address : 0;
     r->slot = (vk_slot *)q->slots.data + number;
     r->slot_address = q->slots.address + number * sizeof(vk_slot);

@@ -1,35 +1,16 @@
 /* Programs: code from IR, pipelines from code. SPDX-License-Identifier: Apache-2.0 */
 #include "device/vulkan/vulkan.h"
 
-#include "base/bytes.h"
 #include "cache/cache.h"
 
 enum { PROGRAMS = 1 << 16, NAME = 16, CACHED = 64 << 20 };
 
 /* -- code ---------------------------------------------------------------------------------------------------------- */
 
-static void
-release_needs(void *needs)
-{
-    rt_needs_free(needs);
-}
-
 rg_status
 vk_make(rt_device *d, const rt_program_desc *desc, unsigned wanted, str *code, diag_list *diags)
 {
-    spirv_options options = {.present = desc->present, .absent = desc->absent, .contiguous = desc->dense, .noalias = desc->noalias,
-                             .deterministic = desc->deterministic, .features = d->features};
-    str spirv = {.in = mem_scratch()};
-    rt_needs needs = {0};
-    mem_owner owns;
-    TRY(spirv_make(desc->fn, &options, &spirv, diags));
-    mem_own(&owns, release_needs, &needs);
-    rt_needs_make(&needs, desc->fn);
-    rt_needs_write(&needs, code);
-    bytes_put(code, str_view(&spirv));
-    mem_disown(&owns);
-    rt_needs_free(&needs);
-    return RG_OK;
+    return rt_segments_make(spirv_make, desc, d->features, code, diags);
 }
 
 bool
@@ -43,12 +24,9 @@ vk_describe(rt_device *d, const rt_program_desc *desc, str *key)
 static bool
 read_code(rt_program *p, rg_str bytes)
 {
-    bytes_reader r = bytes_of(bytes);
-    rt_needs_free(&p->needs);
+    rg_str spirv;
     spirv_code_free(&p->code);
-    rt_needs_read(&r, p->nparams, &p->needs);
-    rg_str spirv = bytes_str(&r);
-    return bytes_done(&r) && spirv.ptr && spirv_read(spirv, &p->code) && !(p->code.uses & ~p->device->features);
+    return rt_segments_read(bytes, p->nparams, &p->needs, &spirv) && spirv_read(spirv, &p->code) && !(p->code.uses & ~p->device->features);
 }
 
 /* -- pipelines ----------------------------------------------------------------------------------------------------- */

@@ -129,19 +129,15 @@ open_all(rt_queue *q, str *error)
     return RG_OK;
 }
 
-/* A part of the memory that there is, and of what one piece may have. */
+/* bytes of the largest heap that is the device's own */
 static uint64_t
-budget_of(const rt_device *d, uint64_t asked)
+memory_of(const rt_device *d)
 {
-    uint64_t most = 0, usual = (uint64_t)1 << 30, piece = d->facts.allocation;
+    uint64_t most = 0;
     for (uint32_t i = 0; i < d->facts.memory.nheaps; i++)
         if ((d->facts.memory.heaps[i].flags & 1) && d->facts.memory.heaps[i].bytes > most)
             most = d->facts.memory.heaps[i].bytes;
-    usual = usual < most / 4 ? usual : most / 4;
-    uint64_t budget = asked ? asked : usual;
-    if (piece && budget > piece / 2 - 2 * RT_GPU_PAGE) /* temporary arrays may take as much, in the same piece */
-        budget = piece / 2 - 2 * RT_GPU_PAGE;
-    return budget < 4 * RT_GPU_PAGE ? 4 * RT_GPU_PAGE : budget;
+    return most;
 }
 
 static void
@@ -178,7 +174,7 @@ vk_open_queue(rt_device *d, const rt_queue_desc *desc, rt_queue **queue, str *er
     mem_owner owns;
     q->device = d;
     q->sink = desc->sink;
-    q->budget = budget_of(d, desc->tape_budget);
+    q->budget = rt_segments_budget(desc->tape_budget, memory_of(d), d->facts.allocation);
     pthread_mutex_init(&q->lock, NULL);
     mem_own(&owns, close_queue, q);
     rg_status status = open_all(q, error);

@@ -62,11 +62,9 @@ static void
 explain(rt_queue *q, const rt_vulkan_launch *launch)
 {
     const rt_program *p = program_of(q->device, launch->program);
-    const rt_gpu_report report = {.fault = launch->fault, .place = launch->place, .program = launch->program, .needed = launch->needed,
-                                  .budget = launch->limit};
     q->failure.len = 0;
-    q->failed = rt_explain_gpu(&report, find_place(p, launch->place), p ? p->label : "a kernel that is no more", p ? p->file : NULL,
-                               &q->failure);
+    q->failed = rt_segments_explain(launch, p ? &p->code.info : NULL, p ? p->label : "a kernel that is no more", p ? p->file : NULL,
+                                    &q->failure);
 }
 
 void
@@ -81,9 +79,9 @@ vk_collect(rt_queue *q, uint64_t ended)
         const rt_vulkan_launch *launch = &((const vk_slot *)q->slots.data)[s].launch;
         if (launch->fault && !q->failed)
             explain(q, launch);
-        uint64_t bytes = (uint64_t)(launch->top < launch->tape_pages ? launch->top : launch->tape_pages) + launch->most;
-        if (bytes * RT_GPU_PAGE > q->peak)
-            __atomic_store_n(&q->peak, bytes * RT_GPU_PAGE, __ATOMIC_RELAXED);
+        uint64_t bytes = rt_segments_used(launch);
+        if (bytes > q->peak)
+            __atomic_store_n(&q->peak, bytes, __ATOMIC_RELAXED);
         q->slot_values[s] = 0;
     }
     if (left)

@@ -18,11 +18,8 @@
 #define DEVICE_VULKAN_VULKAN_H
 
 #include "base/settings.h"
-#include "codegen/spirv/spirv.h"
-#include "device/device.h"
-#include "device/driver/needs.h"
+#include "device/segments/segments.h"
 #include "device/vulkan/api.h"
-#include "rt/vulkan/launch.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

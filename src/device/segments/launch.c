@@ -1,0 +1,95 @@
+/* The memory of a launch, how it ends. SPDX-License-Identifier: Apache-2.0 */
+#include "device/segments/segments.h"
+
+#include "device/explain.h"
+
+enum {
+    ALIGN = 256,
+    PAGES_EACH = 4 /* of a tape, that there should be for each group */
+};
+
+static uint64_t
+up(uint64_t n)
+{
+    return (n + ALIGN - 1) & ~(uint64_t)(ALIGN - 1);
+}
+
+static uint32_t
+most_groups(const spirv_code *code, const rt_segments_limits *limits)
+{
+    uint64_t fit = limits->budget / RT_GPU_PAGE / PAGES_EACH;
+    if (!code->info.has_tape || fit >= limits->groups)
+        return limits->groups;
+    return fit ? (uint32_t)fit : 1;
+}
+
+/* Tapes may take all of the budget; the kernel level's arrays lie beside it. Where only the device knows how large these are, they may be as
+ * large again, or what one piece of memory has room for. */
+static void
+measure_pages(rt_segments_room *room, uint64_t temps, const rt_segments_limits *limits)
+{
+    uint64_t most = limits->piece - room->tape - 4 * RT_GPU_PAGE;
+    if (temps == UINT64_MAX)
+        temps = limits->budget < most ? limits->budget : most;
+    if (room->tape + temps)
+        room->pages = room->tape + temps + 2 * RT_GPU_PAGE;
+}
+
+rt_segments_room
+rt_segments_measure(const spirv_code *code, const rt_needs *needs, const rt_arg *args, uint32_t nparams, const rt_segments_limits *limits)
+{
+    rt_need need = rt_needs_of(needs, args, most_groups(code, limits));
+    rt_segments_room room = {.groups = need.warps, .tape = code->info.has_tape ? limits->budget : 0};
+    room.workers = up(code->info.record);
+    room.partials = room.workers + up(((uint64_t)room.groups + 1) * sizeof(rt_vulkan_worker));
+    room.args = room.partials + up((uint64_t)room.groups * code->cells * 8);
+    room.end = room.args + up((uint64_t)nparams * sizeof(rt_arg));
+    measure_pages(&room, need.temps, limits);
+    return room;
+}
+
+void
+rt_segments_place(const rt_segments_room *room, uint64_t first, uint64_t second, uint64_t budget, rt_vulkan_launch *launch)
+{
+    launch->record = first + room->record;
+    launch->workers = first + room->workers;
+    launch->partials = first + room->partials;
+    launch->groups = room->groups;
+    launch->budget = budget;
+    launch->pool = (second + RT_GPU_PAGE - 1) & ~(uint64_t)(RT_GPU_PAGE - 1);
+    launch->pages = room->pages ? (uint32_t)(room->pages / RT_GPU_PAGE) - 1 : 0;
+    launch->tape_pages = (uint32_t)(room->tape / RT_GPU_PAGE);
+}
+
+uint64_t
+rt_segments_budget(uint64_t asked, uint64_t memory, uint64_t piece)
+{
+    uint64_t usual = (uint64_t)1 << 30;
+    uint64_t budget = asked ? asked : usual < memory / 4 ? usual : memory / 4;
+    if (piece && budget > piece / 2 - 2 * RT_GPU_PAGE) /* temporary arrays may take as much, in the same piece */
+        budget = piece / 2 - 2 * RT_GPU_PAGE;
+    return budget < 4 * RT_GPU_PAGE ? 4 * RT_GPU_PAGE : budget;
+}
+
+void
+rt_segments_cancel(rt_vulkan_launch *launch, const ll_gpu_info *info, uint32_t at)
+{
+    uint32_t loop = segments_loop_around(info->steps.at, at);
+    launch->fault = RT_FAULT_CANCELLED;
+    launch->place = loop == SEGMENTS_NO_PLACE ? UINT32_MAX : info->steps.at[loop].entry;
+}
+
+rg_status
+rt_segments_explain(const rt_vulkan_launch *launch, const ll_gpu_info *info, const char *label, const char *file, str *error)
+{
+    const rt_gpu_report report = {.fault = launch->fault, .place = launch->place, .program = launch->program, .needed = launch->needed,
+                                  .budget = launch->limit};
+    const ll_place *place = info && launch->place < info->places.n ? &info->places.at[launch->place] : NULL;
+    return rt_explain_gpu(&report, place, label, file, error);
+}
+
+uint64_t
+rt_segments_used(const rt_vulkan_launch *launch)
+{
+    return ((uint64_t)(launch->top < launch->tape_pages ? launch->top : launch->tape_pages) + launch->most) * RT_GPU_PAGE;
+}
