@@ -1,22 +1,7 @@
 /* A GPU: opening and closing it, whose it is, what its driver says. SPDX-License-Identifier: Apache-2.0 */
 #include "device/driver/memory.h"
 
-/* -- forks --------------------------------------------------------------------------------------------------------- */
-
-/* Counts in children; to ask for the process would be a call of the system in each launch. */
-static unsigned forks;
-
-static void
-count_fork(void)
-{
-    forks++;
-}
-
-static void
-watch_forks(void)
-{
-    pthread_atfork(NULL, NULL, count_fork);
-}
+#include "device/forks.h"
 
 /* -- entering ------------------------------------------------------------------------------------------------------ */
 
@@ -38,7 +23,7 @@ static void
 begin_entry(rt_entry *entry, rt_device *d, rt_queue *q)
 {
     /* a lock of before the fork may never be given back */
-    *entry = (rt_entry){.device = d, .queue = d->forks == forks ? q : NULL, .mode = RT_CAPTURE_RELAXED};
+    *entry = (rt_entry){.device = d, .queue = d->forks == rt_forks() ? q : NULL, .mode = RT_CAPTURE_RELAXED};
     if (entry->queue)
         pthread_mutex_lock(&q->lock);
     mem_own(&entry->leaves, pop, entry);
@@ -50,11 +35,10 @@ begin_entry(rt_entry *entry, rt_device *d, rt_queue *q)
 static bool
 is_usable(rt_device *d, str *error)
 {
-    if (d->forks != forks) {
+    if (d->forks != rt_forks()) {
         pthread_mutex_lock(&d->lock);
         if (!d->lost)
-            d->lost = "this process is a fork of the one that opened the GPU, whose driver does not work in forks: start it with "
-                      "exec (Python's multiprocessing: \"spawn\"), or open the GPU in the child alone";
+            d->lost = rt_fork_error;
         pthread_mutex_unlock(&d->lock);
     }
     if (!rt_driver_is_lost(d))
@@ -266,9 +250,7 @@ static rt_device *
 new_device(const rt_maker *maker)
 {
     rt_device *d = mem_zalloc(sizeof(*d));
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, watch_forks);
-    d->forks = forks;
+    d->forks = rt_forks();
     d->settings = settings_read();
     d->driver.maker = maker;
     pthread_mutex_init(&d->lock, NULL);

@@ -1,26 +1,12 @@
 /* A device: opening and closing it, whose it is, what its driver says. SPDX-License-Identifier: Apache-2.0 */
 #include "device/vulkan/vulkan.h"
 
-/* -- forks: the driver's threads are not there in a child ------------------------------------------------------------- */
-
-static unsigned forks;
-
-static void
-count_fork(void)
-{
-    forks++;
-}
-
-static void
-watch_forks(void)
-{
-    pthread_atfork(NULL, NULL, count_fork);
-}
+#include "device/forks.h"
 
 bool
 vk_is_fork(const rt_device *d)
 {
-    return d->forks != forks;
+    return d->forks != rt_forks();
 }
 
 /* -- errors -------------------------------------------------------------------------------------------------------- */
@@ -30,8 +16,7 @@ vk_usable(rt_device *d, str *error)
 {
     const char *why = __atomic_load_n(&d->lost, __ATOMIC_ACQUIRE);
     if (vk_is_fork(d))
-        why = "this process is a fork of the one that opened the device, whose driver does not work in forks: start it with exec "
-              "(Python's multiprocessing: \"spawn\"), or open the device in the child alone";
+        why = rt_fork_error;
     if (why && error)
         str_addz(error, why);
     return why ? RG_DEVICE : RG_OK;
@@ -109,12 +94,10 @@ close_device(void *device)
 rg_status
 vk_open(uint32_t ordinal, rt_device **device, str *error)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, watch_forks);
     rt_device *d = mem_zalloc(sizeof(*d));
     mem_owner owns;
     d->settings = settings_read();
-    d->forks = forks;
+    d->forks = rt_forks();
     pthread_mutex_init(&d->queues_lock, NULL);
     pthread_mutex_init(&d->lock, NULL);
     mem_own(&owns, close_device, d);
