@@ -7,10 +7,12 @@
 
 #include <float.h>
 
-double rgx_quotient(double x, double y), rgx_root(double x), rgx_ldexp(double x, int32_t n), rgx_fraction(double x), rgx_fmod(double x, double y),
+double rgx_quotient(double x, double y), rgx_root(double x), rgx_near_quotient(double x, double y, double about), rgx_near_root(double x, double about);
+double rgx_ldexp(double x, int32_t n), rgx_fraction(double x), rgx_fmod(double x, double y),
     rgx_remainder(double x, double y), rgx_fdim(double x, double y), rgx_nextafter(double x, double y),
     rgx_fused(double x, double y, double z);
-float rgx_quotientf(float x, float y), rgx_rootf(float x), rgx_ldexpf(float x, int32_t n), rgx_fractionf(float x), rgx_fmodf(float x, float y),
+float rgx_quotientf(float x, float y), rgx_rootf(float x), rgx_near_quotientf(float x, float y, float about), rgx_near_rootf(float x, float about);
+float rgx_ldexpf(float x, int32_t n), rgx_fractionf(float x), rgx_fmodf(float x, float y),
     rgx_remainderf(float x, float y), rgx_fdimf(float x, float y), rgx_nextafterf(float x, float y),
     rgx_fusedf(float x, float y, float z);
 int32_t rgx_exponent(double x), rgx_exponentf(float x);
@@ -84,6 +86,19 @@ rest_of(double r, double x)
     return r == 0 ? copysign(r, x) : r;
 }
 
+/* an approximation as rough as f32's */
+static double
+rough(double v)
+{
+    return v * (1 + ((double)(next_bits() % 7) - 3) * 0x1p-23);
+}
+
+static float
+near_by(float v, int units)
+{
+    return rgm_from_bitsf(rgm_bitsf(v) + (uint32_t)units);
+}
+
 static void
 check_doubles(double x, double y, double z)
 {
@@ -91,6 +106,8 @@ check_doubles(double x, double y, double z)
     double whole = frexp(x, &exponent);
     same(rgx_quotient(x, y), x / y, "quotient", x, y, 0);
     same(rgx_root(x), sqrt(x), "root", x, 0, 0);
+    same(rgx_near_quotient(x, y, rough(1 / y)), x / y, "near quotient", x, y, 0);
+    same(rgx_near_root(x, rough(1 / sqrt(x))), sqrt(x), "near root", x, 0, 0);
     same(rgx_fused(x, y, z), fma(x, y, z), "fused", x, y, z);
     same(rgx_fused(x, y, -(x * y)), fma(x, y, -(x * y)), "fused", x, y, -(x * y));
     same(rgx_ldexp(x, n), ldexp(x, n), "ldexp", x, n, 0);
@@ -109,6 +126,10 @@ check_floats(float x, float y, float z)
     float whole = frexpf(x, &exponent);
     same(rgx_quotientf(x, y), x / y, "quotientf", x, y, 0);
     same(rgx_rootf(x), sqrtf(x), "rootf", x, 0, 0);
+    for (int off = -3; off <= 3; off += 3) {
+        same(rgx_near_quotientf(x, y, near_by(1 / y, off)), x / y, "near quotientf", x, y, off);
+        same(rgx_near_rootf(x, near_by(1 / sqrtf(x), off)), sqrtf(x), "near rootf", x, off, 0);
+    }
     same(rgx_fusedf(x, y, z), fmaf(x, y, z), "fusedf", x, y, z);
     same(rgx_fusedf(x, y, -(x * y)), fmaf(x, y, -(x * y)), "fusedf", x, y, -(x * y));
     same(rgx_ldexpf(x, n), ldexpf(x, n), "ldexpf", x, n, 0);
@@ -118,6 +139,50 @@ check_floats(float x, float y, float z)
     same(rgx_remainderf(x, y), rest_of(remainderf(x, y), x), "remainderf", x, y, 0);
     same(rgx_fdimf(x, y), fdimf(x, y), "fdimf", x, y, 0);
     same(rgx_nextafterf(x, y), nextafterf(x, y), "nextafterf", x, y, 0);
+}
+
+/* 1 / odd, modulo 2^32 */
+static uint32_t
+inverse(uint32_t odd)
+{
+    uint32_t v = odd;
+    for (int i = 0; i < 5; i++)
+        v *= 2 - odd * v;
+    return v;
+}
+
+/* All significands x for which x / y is rest / (y 2^shift) away from the middle m between two neighbours: x 2^shift = y m + rest. */
+static void
+check_near(uint32_t y, uint32_t shift, int32_t rest)
+{
+    uint32_t zeros = (uint32_t)__builtin_ctz(y);
+    if (rest % (1 << zeros) != 0 || shift < zeros + 12)
+        return;
+    uint32_t step = 1u << (shift - zeros), first = (0u - (uint32_t)(rest >> zeros)) * inverse(y >> zeros) & (step - 1);
+    for (uint64_t m = first; m < 1u << 25; m += step) {
+        uint64_t product = (uint64_t)y * m + (uint64_t)(int64_t)rest, x = product >> shift;
+        if (m >= 1u << 24 && (m & 1) && x << shift == product && x >= 1u << 23 && x < 1u << 24)
+            for (int off = -3; off <= 3; off++) {
+                float over = (float)x, under = (float)y;
+                same(rgx_near_quotientf(over, under, near_by(1 / under, off)), over / under, "near quotientf", over, under, off);
+            }
+    }
+}
+
+/* Quotients that come near to the middle of two numbers, reciprocals, and roots of both parities: of the significand. */
+static void
+check_significand(uint32_t y)
+{
+    float under = (float)y;
+    for (uint32_t shift = 24; shift <= 25; shift++)
+        for (int32_t rest = -3; rest <= 3; rest++)
+            if (rest)
+                check_near(y, shift, rest);
+    for (int off = -3; off <= 3; off++) {
+        same(rgx_near_quotientf(1, under, near_by(1 / under, off)), 1 / under, "near quotientf", 1, under, off);
+        for (float x = under; x <= 2 * under; x += under)
+            same(rgx_near_rootf(x, near_by((float)(1 / sqrt(x)), off)), sqrtf(x), "near rootf", x, off, 0);
+    }
 }
 
 static uint16_t
@@ -138,9 +203,11 @@ check_halves(float x, double d)
     same(rgx_half(rgx_odd_float(d)), (float)(_Float16)d, "odd_float", d, 0, 0);
 }
 
+/* spirv_exact_test [all]: every significand of f32 instead of some */
 int
-main(void)
+main(int argc, char **argv)
 {
+    bool all = argc > 1 && strcmp(argv[1], "all") == 0;
     double last = 1;
     float lastf = 1;
     for (size_t i = 0; i < countof(edges); i++)
@@ -158,6 +225,8 @@ main(void)
         last = y;
         lastf = b;
     }
+    for (uint32_t y = (1u << 23) + (all ? 0 : next_bits() % 512); y < 1u << 24; y += all || y >= (1u << 24) - 1024 ? 1 : 512)
+        check_significand(y);
     for (uint32_t h = 0; h < 65536; h++) {
         _Float16 half;
         uint16_t word = (uint16_t)h;

@@ -30,7 +30,7 @@ static const struct {
     spirv_features has;
 } devices[] = {
     {"much", UINT32_MAX},
-    {"little", SPIRV_INT64 | SPIRV_ADDRESSES | SPIRV_MODEL | SPIRV_FLOAT64 | SPIRV_ATOMIC_INT64},
+    {"little", SPIRV_INT64 | SPIRV_ADDRESSES | SPIRV_MODEL | SPIRV_FLOAT64 | SPIRV_ATOMIC_INT64 | SPIRV_FUSED32},
 };
 
 static void

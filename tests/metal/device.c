@@ -79,7 +79,7 @@ make_program(rt_program *p, const rt_program_desc *desc, diag_list *diags)
 {
     str text = {.in = mem_scratch()};
     spirv_options options = {.present = desc->present, .absent = desc->absent, .contiguous = desc->dense, .noalias = desc->noalias,
-                             .deterministic = desc->deterministic, .features = getenv("MSL_PLAIN") ? MSL_PLAIN : MSL_FEATURES};
+                             .deterministic = desc->deterministic, .features = getenv("MSL_PLAIN") ? MSL_PLAIN : MSL_FEATURES | SPIRV_FUSED32};
     TRY(msl_make(desc->fn, &options, &p->code, &text, diags));
     add_caller(&text, p->code.entries);
     if (load_text(p, &text))

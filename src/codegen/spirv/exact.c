@@ -4,12 +4,14 @@
 #include <stdbool.h>
 
 #define NAME(name) name
+#define SLOW(name) exact_##name##_slow
 #define REAL       double
 #define BITS       uint64_t
 #define BITS_OF    rgm_bits
 #define REAL_OF    rgm_from_bits
+#define FMA        fma
 #define CLZ        __builtin_clzll
-enum { MANTISSA = 53, BIAS = 1023 };
+enum { MANTISSA = 53, BIAS = 1023, STEPS = 3 };
 #include "codegen/spirv/exact_of.h"
 
 double
@@ -22,6 +24,18 @@ double
 rgx_root(double x)
 {
     return exact_root(x);
+}
+
+double
+rgx_near_quotient(double x, double y, double about)
+{
+    return near_quotient(x, y, about);
+}
+
+double
+rgx_near_root(double x, double about)
+{
+    return near_root(x, about);
 }
 
 double

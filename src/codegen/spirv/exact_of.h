@@ -1,6 +1,6 @@
-/* Arithmetic of one type, rounded as IEEE 754 asks for, in integers (exact.c, exactf.c, which say what NAME, REAL, BITS, MANTISSA,
- * BIAS and the functions BITS_OF, REAL_OF and CLZ are; the library takes of a file what the file itself defines, so they define the functions
- * that it has). SPDX-License-Identifier: Apache-2.0
+/* Arithmetic of one type, rounded as IEEE 754 asks for, in integers (exact.c, exactf.c, which say what NAME, SLOW, REAL, BITS, MANTISSA,
+ * BIAS, STEPS and the functions BITS_OF, REAL_OF, FMA and CLZ are; the library takes of a file what the file itself defines, so they
+ * define the functions that it has). SPDX-License-Identifier: Apache-2.0
  *
  * A number is taken apart into its exponent e, from 1, and a mantissa m whose leading bit is that of ONE:
  * m * 2^(e - BIAS - BELOW). */
@@ -107,6 +107,60 @@ NAME(exact_root)(REAL x)
     if (size & SIGN)
         return NO_NUMBER;
     return NAME(root_of_size)(size);
+}
+
+/* -- quotients and roots by approximations ---------------------------------------------------------------------------
+ *
+ * Where fma is rounded once, but quotients and roots are not rounded correctly. `about` is the device's 1 / y or 1 / sqrt(x), off by at
+ * most 3 units of f32's last place. STEPS of Newton's method make the reciprocal nearly the nearest number; the rest x - y q
+ * is exact, and the sum of q and its share of the rest is rounded correctly (spirv_exact_test tries the hard cases). Where an operation could
+ * overflow or come below the normal range, which devices may take for 0, and where the significand of y is within SUSPECTS of
+ * the largest, so that the reciprocal lies too close to the middle between two numbers, the slow way is taken. */
+enum { SUSPECTS = 64, LEAST = 2 * MANTISSA + 1 };
+
+/* whether the exponent of the size is from `least` on and below `most` */
+static bool
+NAME(is_between)(BITS size, int32_t least, int32_t most)
+{
+    return size - ((BITS)least << BELOW) < (BITS)(most - least) << BELOW;
+}
+
+static REAL
+SLOW(quotient)(REAL x, REAL y)
+{
+    return NAME(exact_quotient)(x, y);
+}
+
+static REAL
+NAME(near_quotient)(REAL x, REAL y, REAL about)
+{
+    BITS over = BITS_OF(x) & ~SIGN, under = BITS_OF(y) & ~SIGN;
+    REAL by = about;
+    for (int i = 0; i < STEPS; i++)
+        by = FMA(by, FMA(-y, by, 1), by);
+    REAL first = x * by, q = FMA(by, FMA(-y, first, x), first), result = over == 0 ? first : q;
+    bool known = NAME(is_between)(under, 2, EXPONENTS - 2) & ((under & (ONE - 1)) < ONE - SUSPECTS);
+    bool fits = NAME(is_between)(over, LEAST, EXPONENTS) & NAME(is_between)(BITS_OF(q) & ~SIGN, 2, EXPONENTS - 1);
+    return known & (fits | (over == 0)) ? result : SLOW(quotient)(x, y);
+}
+
+static REAL
+SLOW(root)(REAL x)
+{
+    return NAME(exact_root)(x);
+}
+
+static REAL
+NAME(near_root)(REAL x, REAL about)
+{
+    REAL root = x * about, half = (REAL)0.5 * about;
+    for (int i = 0; i < STEPS; i++) {
+        REAL rest = FMA(-root, half, (REAL)0.5);
+        root = FMA(root, rest, root);
+        half = FMA(half, rest, half);
+    }
+    REAL result = FMA(FMA(-root, root, x), half, root);
+    return NAME(is_between)(BITS_OF(x), LEAST, EXPONENTS) ? result : SLOW(root)(x);
 }
 
 static REAL

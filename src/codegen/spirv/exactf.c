@@ -6,12 +6,14 @@
 #include <stdbool.h>
 
 #define NAME(name) name##f
+#define SLOW(name) exact_##name##f_slow
 #define REAL       float
 #define BITS       uint32_t
 #define BITS_OF    rgm_bitsf
 #define REAL_OF    rgm_from_bitsf
+#define FMA        fmaf
 #define CLZ        __builtin_clz
-enum { MANTISSA = 24, BIAS = 127 };
+enum { MANTISSA = 24, BIAS = 127, STEPS = 1 };
 #include "codegen/spirv/exact_of.h"
 
 float
@@ -24,6 +26,18 @@ float
 rgx_rootf(float x)
 {
     return exact_rootf(x);
+}
+
+float
+rgx_near_quotientf(float x, float y, float about)
+{
+    return near_quotientf(x, y, about);
+}
+
+float
+rgx_near_rootf(float x, float about)
+{
+    return near_rootf(x, about);
 }
 
 float

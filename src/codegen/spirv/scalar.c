@@ -1,7 +1,7 @@
 /* Scalar ops, with the values that the columns of ops.def give them. SPDX-License-Identifier: Apache-2.0
  *
  * Vulkan lets quotients, roots and even fma differ from what IEEE 754 asks for. Where a device was not seen to do it right
- * they are functions of the library in integers (exact.c); sums, differences, products and conversions are rounded correctly
+ * they are functions of the library (exact_of.h), in integers, or quotients and roots by fma where that is right; sums, differences, products and conversions are rounded correctly
  * everywhere. f16 is computed in f32 and rounded after each op. */
 #include "codegen/spirv/gen.h"
 
@@ -50,13 +50,17 @@ real(gen *g, rg_dtype d, double v)
     return sv_const(g, d, ir_float_bits(d, v));
 }
 
+/* by the device, if it rounds correctly; by its approximation and fma; in integers */
 static spv_id
-exact_or_native_quotient(gen *g, rg_dtype d, spv_id x, spv_id y)
+quotient(gen *g, rg_dtype d, spv_id x, spv_id y)
 {
     bool single = d == RG_F32;
     if (device_has(g, single ? SPIRV_EXACT32 : SPIRV_EXACT64))
         return sv_arithmetic(g, SPV_F_DIV, sv_register(g, d), x, y);
-    return call_float(g, "rgx_quotient", single, 2, (spv_id[]){x, y});
+    if (!device_has(g, single ? SPIRV_FUSED32 : SPIRV_FUSED64))
+        return call_float(g, "rgx_quotient", single, 2, (spv_id[]){x, y});
+    spv_id about = sv_arithmetic(g, SPV_F_DIV, sv_register(g, d), real(g, d, 1), y);
+    return call_float(g, "rgx_near_quotient", single, 3, (spv_id[]){x, y, about});
 }
 
 static spv_id
@@ -65,7 +69,9 @@ square_root(gen *g, rg_dtype d, spv_id x)
     bool single = d == RG_F32;
     if (device_has(g, single ? SPIRV_EXACT32 : SPIRV_EXACT64))
         return sv_glsl(g, SPV_SQRT, sv_register(g, d), 1, &x);
-    return call_float(g, "rgx_root", single, 1, &x);
+    if (!device_has(g, single ? SPIRV_FUSED32 : SPIRV_FUSED64))
+        return call_float(g, "rgx_root", single, 1, &x);
+    return call_float(g, "rgx_near_root", single, 2, (spv_id[]){x, sv_glsl(g, SPV_INVERSE_SQRT, sv_register(g, d), 1, &x)});
 }
 
 static spv_id
@@ -80,7 +86,7 @@ fused_product(gen *g, rg_dtype d, const spv_id *a)
 static spv_id
 floored(gen *g, rg_dtype d, spv_id x, spv_id y)
 {
-    spv_id q = exact_or_native_quotient(g, d, x, y);
+    spv_id q = quotient(g, d, x, y);
     return sv_glsl(g, SPV_FLOOR, sv_register(g, d), 1, &q);
 }
 
@@ -147,7 +153,7 @@ float_op(gen *g, rg_op op, rg_dtype d, const spv_id *a)
     case RG_OP_MUL:
         return sv_arithmetic(g, SPV_F_MUL, type, x, y);
     case RG_OP_DIV:
-        return exact_or_native_quotient(g, d, x, y);
+        return quotient(g, d, x, y);
     case RG_OP_FLOORDIV:
         return floored(g, d, x, y);
     case RG_OP_FLOORMOD:
@@ -168,7 +174,7 @@ float_op(gen *g, rg_op op, rg_dtype d, const spv_id *a)
     case RG_OP_SQRT:
         return square_root(g, d, x);
     case RG_OP_RSQRT:
-        return exact_or_native_quotient(g, d, real(g, d, 1), square_root(g, d, x));
+        return quotient(g, d, real(g, d, 1), square_root(g, d, x));
     case RG_OP_FLOOR:
         return sv_glsl(g, SPV_FLOOR, type, 1, a);
     case RG_OP_CEIL:
