@@ -481,7 +481,7 @@ invoke(machine *m, size_t at)
         case 248: block = w[1]; break;
         case 54: case 246: case 247: break;
         case 65: m->values[w[2]] = m->values[w[3]] + member(m, m->values[w[4]]); break;
-        case 61: m->values[w[2]] = load(m->values[w[3]], m->widths[w[1]]); m->widths[w[2]] = m->widths[w[1]]; break;
+        case 61: case 227: m->values[w[2]] = load(m->values[w[3]], m->widths[w[1]]); m->widths[w[2]] = m->widths[w[1]]; break;
         case 62: to = m->values[w[1]], value = m->values[w[2]]; memcpy((void *)(uintptr_t)to, &value, w[4] == 8 ? 8 : 4); break;
         case 249: case 250: {
             uint32_t next = code == 249 ? w[1] : m->values[w[1]] ? w[2] : w[3];

@@ -5,11 +5,12 @@
 #include "rt/vulkan/launch.h"
 
 enum {
-    EXT_NONE = 0, MEMORY_MODEL = 14, ENTRY_POINT = 15, EXECUTION_MODE = 16, CAPABILITY = 17, TYPE_VOID = 19, TYPE_BOOL = 20, TYPE_INT = 21,
-    TYPE_VECTOR = 23, TYPE_STRUCT = 30, TYPE_POINTER = 32, TYPE_FUNCTION = 33, CONSTANT = 43, FUNCTION = 54, FUNCTION_END = 56, VARIABLE = 59,
-    LOAD = 61, STORE = 62, ACCESS_CHAIN = 65, DECORATE = 71, MEMBER_DECORATE = 72, COMPOSITE_EXTRACT = 81, CONVERT_U = 113, TO_POINTER = 120,
-    ADD = 128, MUL = 132, LOGICAL_AND = 167, SELECT = 169, EQUAL = 170, NOT_EQUAL = 171, NOT_LESS = 174, BIT_AND = 199, LOOP_MERGE = 246,
-    SELECTION_MERGE = 247, LABEL = 248, BRANCH = 249, BRANCH_IF = 250, RETURN = 253,
+    EXT_NONE = 0, MEMORY_MODEL = 14, ENTRY_POINT = 15, EXECUTION_MODE = 16, CAPABILITY = 17, TYPE_VOID = 19, TYPE_BOOL = 20,
+    TYPE_INT = 21, TYPE_VECTOR = 23, TYPE_STRUCT = 30, TYPE_POINTER = 32, TYPE_FUNCTION = 33, CONSTANT = 43, FUNCTION = 54,
+    FUNCTION_END = 56, VARIABLE = 59, LOAD = 61, STORE = 62, ACCESS_CHAIN = 65, DECORATE = 71, MEMBER_DECORATE = 72,
+    COMPOSITE_EXTRACT = 81, CONVERT_U = 113, TO_POINTER = 120, ADD = 128, MUL = 132,
+    LOGICAL_AND = 167, SELECT = 169, EQUAL = 170, NOT_EQUAL = 171, NOT_LESS = 174, BIT_AND = 199, ATOMIC_LOAD = 227,
+    LOOP_MERGE = 246, SELECTION_MERGE = 247, LABEL = 248, BRANCH = 249, BRANCH_IF = 250, RETURN = 253,
     ALIGNED = 2, VOLATILE_ALIGNED = 3
 };
 
@@ -194,7 +195,9 @@ wait(maker *m, const hand_entry *e)
     PUT(W, LOOP_MERGE, end, next, 0);
     PUT(W, BRANCH, test);
     PUT(W, LABEL, test);
-    uint32_t stop = load32(m, plus(m, m->launch, offsetof(rt_vulkan_launch, stop)));
+    /* one load an iteration, of what lies in memory: the scope is the device */
+    uint32_t word = NEW(W, TO_POINTER, W->to_u32, plus(m, m->launch, offsetof(rt_vulkan_launch, stop)));
+    uint32_t stop = NEW(W, ATOMIC_LOAD, W->u32, word, W->one, W->zero);
     uint32_t on = NEW(W, EQUAL, W->bool_, stop, W->zero);
     PUT(W, BRANCH_IF, on, next, end);
     PUT(W, LABEL, next);

@@ -11,6 +11,7 @@
 #define CODEGEN_LLVM_GEN_H
 
 #include "analysis/effects.h"
+#include "analysis/polls.h"
 #include "base/settings.h"
 #include "codegen/llvm/ll.h"
 #include "library/library.h"
@@ -513,13 +514,7 @@ void gen_private_enter(gen *g, LLVMValueRef memory, LLVMValueRef row);
 LLVMBasicBlockRef gen_private_add(gen *g, const ir_op *op, const gen_part *part);
 
 /* poll.c: whether the launch is to end */
-int64_t gen_work(const ir_region *r); /* about its operations */
-typedef struct gen_polls {
-    bool each;     /* a look in each iteration, */
-    int64_t strip; /* or after so many; 0: never */
-    int64_t most;  /* operations without a look, of the loop and what is in it */
-} gen_polls;
-gen_polls gen_polls_of(const gen *g, const ir_op *op); /* of a loop */
+ir_polls gen_polls_of(const gen *g, const ir_op *op); /* of a loop */
 void gen_poll(gen *g, const ir_op *op, int64_t work);
 void gen_poll_each(gen *g, const ir_op *op);
 void gen_poll_piece(gen *g, const ir_op *parallel, LLVMValueRef threads);

@@ -263,7 +263,7 @@ gen_parallel(gen *g, const ir_op *op)
 {
     uint32_t n = op->nresults, rank = op->attr.rank, field = CLOSURE_FIRST;
     unsigned lanes = gen_group_lanes(op);
-    int64_t work = gen_work(op->regions[0]);
+    int64_t work = ir_work(op->regions[0]);
     capture c = {.g = g, .region = op->regions[0], .values.in = g->scratch};
     bool warps = g->target->warp;
     if (lanes && !warps) /* a thread's */

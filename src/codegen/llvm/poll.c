@@ -1,12 +1,6 @@
 /* Where compiled code asks whether its launch is to end. SPDX-License-Identifier: Apache-2.0
  *
- * Between two looks a thread runs at most some LONG operations, whatever the trip counts turn out to be:
- *
- *     loop                       trips                           looks
- *     for, loop                  known to be few enough          never
- *     for, parallel: long body   any                             in each iteration
- *     for, parallel: short body  any                             after each strip of so many iterations as are LONG
- *     loop (while)               unknown                         in each iteration
+ * analysis/polls.h says which loops look.
  *
  * A loop with a way out in its body is no longer vectorised or unrolled. In strips it is: the loop over a strip is the loop as
  * it was, but for its bound, and a loop that ends within its first strip never looks.
@@ -20,70 +14,15 @@
  * that it runs, and who comes below 0 asks the runtime, which looks once in a millisecond.
  * Kernel-level code looks where the whole grid waits, so that all threads of the grid see the same. */
 #include "codegen/llvm/nvidia.h"
-#include "analysis/integers.h"
 #include "rt/gpu/gpu.h"
 
-/* in operations */
-enum { LONG = 1 << 16, LONG_IN_WARP = 1 << 12, FEW_LONG = 16, LONG_BODY = 16, WORK_MAX = 1000000, TASK = LONG, QUICK = 256 };
-static const int64_t most_operations = (int64_t)1 << 40;
+enum { QUICK = 256 }; /* operations */
 
-/* -- how long it takes ------------------------------------------------------------------------------------------ */
-/* About the operations of a region; a loop of unknown length counts for 16 iterations. */
-int64_t
-gen_work(const ir_region *r)
-{
-    int64_t work = 0;
-    ir_for_ops (op, r) {
-        int64_t inner = 0;
-        uint64_t trips = op->code == RG_OP_LOOP || op->code == RG_OP_FOR || op->code == RG_OP_PARALLEL ? 16 : 1;
-        for (uint32_t i = 0; i < op->nregions; i++)
-            inner += gen_work(op->regions[i]);
-        uint64_t fixed = op->code == RG_OP_FOR ? ir_fixed_iterations(op, &(bool){false}) : 0;
-        trips = fixed ? fixed : trips;
-        work += inner * (int64_t)(trips < WORK_MAX ? trips : WORK_MAX) + 1;
-        if (work > WORK_MAX)
-            return WORK_MAX;
-    }
-    return work;
-}
-
-static int64_t
-long_for(const gen *g)
-{
-    return g->target->warp ? LONG_IN_WARP : LONG;
-}
-
-static int64_t most_without_look(const gen *g, const ir_region *r);
-
-gen_polls
+/* The loops of the math library's functions are short. */
+ir_polls
 gen_polls_of(const gen *g, const ir_op *op)
 {
-    int64_t body = most_without_look(g, op->regions[0]), much = long_for(g);
-    uint64_t trips = ir_most_iterations(op);
-    if (g->ir != g->kernel) /* a function of the math library: its loops are short */
-        return (gen_polls){.most = body};
-    if (trips < (uint64_t)(much * FEW_LONG) && (int64_t)trips * body <= much * FEW_LONG)
-        return (gen_polls){.most = (int64_t)trips * body};
-    if (op->code == RG_OP_LOOP || body * LONG_BODY > much)
-        return (gen_polls){.each = true, .most = body};
-    return (gen_polls){.strip = much / body, .most = much};
-}
-
-/* Operations from one look to the next, at most. A parallel loop at kernel level looks by itself. */
-static int64_t
-most_without_look(const gen *g, const ir_region *r)
-{
-    int64_t most = 1;
-    ir_for_ops (op, r) {
-        most++;
-        if (op->code == RG_OP_IF)
-            most += most_without_look(g, op->regions[0]) + most_without_look(g, op->regions[1]);
-        else if (op->code == RG_OP_FOR || op->code == RG_OP_LOOP)
-            most += gen_polls_of(g, op).most;
-        else if (op->code == RG_OP_PARALLEL)
-            most += TASK;
-    }
-    return most < most_operations ? most : most_operations;
+    return g->ir == g->kernel ? ir_polls_of(op, g->target->warp) : (ir_polls){0};
 }
 
 static bool
@@ -91,7 +30,7 @@ never_looks(ir_op *op, void *user)
 {
     if (op->code != RG_OP_FOR && op->code != RG_OP_LOOP)
         return true;
-    gen_polls polls = gen_polls_of(user, op);
+    ir_polls polls = gen_polls_of(user, op);
     return !polls.each && !polls.strip;
 }
 
@@ -192,12 +131,12 @@ gen_poll(gen *g, const ir_op *op, int64_t work)
         look_on_cpu(g, op);
 }
 
-/* A kernel's task may take a thousand times as long as an iteration without one. */
+/* On a GPU. A kernel's task may take a thousand times as long as an iteration without one. */
 static int64_t
 iteration_work(const gen *g, const ir_op *op)
 {
-    int64_t work = gen_work(op->regions[0]), task = RT_GPU_FUEL / 64;
-    bool has_task = most_without_look(g, op->regions[0]) > TASK;
+    int64_t work = ir_work(op->regions[0]), task = RT_GPU_FUEL / 64;
+    bool has_task = ir_most_unpolled(op->regions[0], true) > IR_POLLS_TASK;
     return !g->s->task && has_task && work < task ? task : work;
 }
 
@@ -214,9 +153,9 @@ gen_poll_piece(gen *g, const ir_op *parallel, LLVMValueRef threads)
 {
     ir_region *body = parallel->regions[0];
     bool single = gen_single_groups(g, parallel);
-    if (!g->target->warp || (single && ir_walk(body, never_looks, g) && most_without_look(g, body) < QUICK))
+    if (!g->target->warp || (single && ir_walk(body, never_looks, g) && ir_most_unpolled(body, true) < QUICK))
         return;
-    int64_t work = gen_work(body), most = RT_GPU_FUEL / work + 1;
+    int64_t work = ir_work(body), most = RT_GPU_FUEL / work + 1;
     if (single) {
         gen_poll(g, parallel, work);
         return;
@@ -272,7 +211,7 @@ gen_strips_close(gen *g, gen_strips *s, LLVMBasicBlockRef before, LLVMBasicBlock
     LLVMBasicBlockRef next = gen_block(g, "next");
     LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, s->end, s->to, ""), next, after);
     gen_at(g, next);
-    gen_poll(g, s->op, s->length * gen_work(s->op->regions[0]));
+    gen_poll(g, s->op, s->length * ir_work(s->op->regions[0]));
     gen_way_back(g, NULL);
     s->next = gen_here(g);
     LLVMBuildBr(g->b, s->strip);

@@ -197,38 +197,71 @@ trips(gen *g, const ir_op *op, rg_dtype d)
     return sv_choose(g, g->u64, some, sv_add(g, last, 1), sv_u64(g, 0));
 }
 
-/* Counted by a number of its own, so that an index may go up to its type's end. */
-void
-sv_for(gen *g, const ir_op *op)
+/* The iterations up to `end`, from `at` on: its number, the index, carried values. `at` then holds what they are behind the last one. */
+static void
+count_up(gen *g, const ir_op *op, spv_id end, const spv_id *types, spv_id *at)
 {
     const ir_region *body = op->regions[0];
     uint32_t n = op->nresults;
     rg_dtype d = ir_dtype(body->params[0]);
-    spv_id count = trips(g, op, d), *types = types_of(g, op->results, n), *all = arena_new_n(g->in, spv_id, n + 2);
-    spv_id *of = arena_new_n(g->in, spv_id, n + 2), *results = arena_new_n(g->in, spv_id, n + 1);
-    all[0] = sv_u64(g, 0);
-    of[0] = g->u64;
-    all[1] = sv_get(g, op->args[0]);
-    of[1] = sv_register(g, d);
-    for (uint32_t i = 0; i < n; i++) {
-        all[2 + i] = sv_get(g, op->args[2 + i]);
-        of[2 + i] = types[i];
-    }
-    sv_loop l = sv_loop_begin(g, n + 2, of, all);
-    sv_exit_if(g, &l, sv_is(g, l.at[0], count), n, l.at + 2);
+    sv_loop l = sv_loop_begin(g, n + 2, types, at);
+    sv_exit_if(g, &l, sv_is(g, l.at[0], end), n + 2, l.at);
     for (uint32_t i = 0; i <= n; i++)
         sv_set(g, body->params[i], l.at[1 + i]);
     sv_region(g, body);
     if (g->failed)
         return;
     spv_id *values = yielded(g, ir_terminator(body), 0), step = sv_const(g, d, (uint64_t)op->attr.step);
-    all[0] = sv_add(g, l.at[0], 1);
-    all[1] = sv_scalar(g, RG_OP_ADD, d, d, (spv_id[3]){l.at[1], step});
-    memcpy(all + 2, values, n * sizeof *all);
-    sv_loop_end(g, &l, all);
-    sv_loop_results(g, &l, types, results);
-    for (uint32_t i = 0; i < n; i++)
-        sv_set(g, op->results[i], results[i]);
+    at[0] = sv_add(g, l.at[0], 1);
+    at[1] = sv_scalar(g, RG_OP_ADD, d, d, (spv_id[3]){l.at[1], step});
+    memcpy(at + 2, values, n * sizeof *at);
+    if (sv_polls_of(g, op).each)
+        sv_poll(g, op, ir_work(body));
+    sv_loop_end(g, &l, at);
+    sv_loop_results(g, &l, types, at);
+}
+
+/* As many iterations at a time as may run without a look. */
+static void
+count_in_strips(gen *g, const ir_op *op, spv_id count, int64_t strip, const spv_id *types, spv_id *at)
+{
+    uint32_t n = op->nresults + 2;
+    sv_loop l = sv_loop_begin(g, n, types, at);
+    spv_id length = sv_u64(g, (uint64_t)strip), left = emit(g, SPV_I_SUB, g->u64, count, l.at[0]);
+    spv_id is_last = emit(g, SPV_U_LESS_EQUAL, g->truth, left, length);
+    spv_id end = sv_choose(g, g->u64, is_last, count, emit(g, SPV_I_ADD, g->u64, l.at[0], length));
+    memcpy(at, l.at, n * sizeof *at);
+    count_up(g, op, end, types, at);
+    if (g->failed)
+        return;
+    sv_exit_if(g, &l, is_last, n, at);
+    sv_poll(g, op, strip * ir_work(op->regions[0]));
+    sv_loop_end(g, &l, at);
+    sv_loop_results(g, &l, types, at);
+}
+
+/* Counted by a number of its own, so that an index may go up to its type's end. */
+void
+sv_for(gen *g, const ir_op *op)
+{
+    uint32_t n = op->nresults;
+    rg_dtype d = ir_dtype(op->regions[0]->params[0]);
+    spv_id count = trips(g, op, d), *at = arena_new_n(g->in, spv_id, n + 2), *types = arena_new_n(g->in, spv_id, n + 2);
+    int64_t strip = sv_polls_of(g, op).strip;
+    at[0] = sv_u64(g, 0);
+    types[0] = g->u64;
+    at[1] = sv_get(g, op->args[0]);
+    types[1] = sv_register(g, d);
+    for (uint32_t i = 0; i < n; i++) {
+        at[2 + i] = sv_get(g, op->args[2 + i]);
+        types[2 + i] = sv_type(g, op->results[i]->type);
+    }
+    if (strip)
+        count_in_strips(g, op, count, strip, types, at);
+    else
+        count_up(g, op, count, types, at);
+    for (uint32_t i = 0; i < n && !g->failed; i++)
+        sv_set(g, op->results[i], at[2 + i]);
 }
 
 void
@@ -251,7 +284,10 @@ sv_loop_op(gen *g, const ir_op *op)
     }
     if (g->failed)
         return;
-    sv_loop_end(g, &l, yielded(g, ir_terminator(body), 0));
+    const spv_id *next = yielded(g, ir_terminator(body), 0);
+    if (sv_polls_of(g, op).each)
+        sv_poll(g, op, ir_work(body));
+    sv_loop_end(g, &l, next);
     sv_loop_results(g, &l, types_of(g, op->results, op->nresults), results);
     for (uint32_t i = 0; i < op->nresults; i++)
         sv_set(g, op->results[i], results[i]);

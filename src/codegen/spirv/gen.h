@@ -14,6 +14,7 @@
 #define CODEGEN_SPIRV_GEN_H
 
 #include "analysis/effects.h"
+#include "analysis/polls.h"
 #include "codegen/spirv/code.h"
 #include "codegen/spirv/spv.h"
 #include "library/library.h"
@@ -46,6 +47,7 @@ typedef struct gen {
     bool *in_memory;     /* by id: a slot that is an address */
     map fields;          /* of rt_arg, that stand still */
     spv_id launch, args, lane, group, groups;
+    spv_id fuel;         /* operations until it asks whether the launch is to end; 0: it has no loop that does */
     bool has_worker;     /* the tape is used */
 } gen;
 
@@ -185,6 +187,13 @@ spv_id sv_table(gen *g, const ir_op *op);
 /* element k of a slot, in this lane */
 spv_id sv_slot_get(gen *g, const ir_value *slot, spv_id k);
 void sv_slot_put(gen *g, const ir_value *slot, spv_id k, spv_id v);
+
+/* -- poll.c: whether the launch is to end ------------------------------------------------------------------------------ */
+spv_id sv_stop(gen *g); /* the word that the host sets, as this lane finds it */
+void sv_end_cancelled(gen *g, spv_id condition, spv_id place); /* where it holds, for all lanes */
+/* in a loop, where so many operations were run since the last time */
+void sv_poll(gen *g, const ir_op *op, int64_t work);
+ir_polls sv_polls_of(const gen *g, const ir_op *op);
 
 /* -- effects.c ----------------------------------------------------------------------------------------------------- */
 uint32_t sv_place_number(gen *g, const ir_op *op, const char *text, const char *dtypes, uint32_t values);

@@ -53,8 +53,8 @@ typedef struct spirv_code {
     uint32_t entries;
     uint32_t cells;  /* of partial results, 8 bytes each, for each workgroup */
     spirv_features uses;
-    /* has_tape, prints, the places, bytes of the record, the steps: RUN is a dispatch of one workgroup, TASK one of rt_vulkan_launch.groups; what
-     * has to follow a task are RUNs of entries of their own, and there is no AGAIN */
+    /* has_tape, prints, the places, bytes of the record, the steps: RUN is a dispatch of one workgroup, TASK one of
+     * rt_vulkan_launch.groups; what has to follow a task are RUNs of entries of their own, and there is no AGAIN */
     ll_gpu_info info;
     arena *in;
 } spirv_code;

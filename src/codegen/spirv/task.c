@@ -52,12 +52,13 @@ is_no_tape(ir_op *op, void *user)
 
 /* What is loaded at an entry's top comes behind the look at the fault: what it follows may not be there. */
 static spv_id
-open_entry(gen *g, spv_function *f, const ir_op *op)
+open_entry(gen *g, spv_function *f, const ir_op *op, uint32_t place)
 {
     spv_id fn = spv_function_begin(&g->s, f, g->nothing, 0, NULL, NULL);
     g->values = arena_new_n(g->in, spv_id, g->kernel->next_id + 1);
     g->in_memory = arena_new_n(g->in, bool, g->kernel->next_id + 1);
     g->fields = (map){.in = g->in};
+    g->fuel = 0;
     g->ir = g->kernel;
     g->task = op && op->code == RG_OP_PARALLEL ? op : NULL;
     g->region = op ? op->regions[0] : g->kernel->body;
@@ -66,11 +67,10 @@ open_entry(gen *g, spv_function *f, const ir_op *op)
     g->group = emit(g, SPV_EXTRACT, g->u32, emit(g, SPV_LOAD, spv_known(&g->s, SPV_VECTOR, 0, spv_list(g->u32, 3)), g->group_input), 0);
     g->launch = pushed(g, LAUNCH);
     g->args = pushed(g, ARGS);
-    spv_id ended = emit(g, SPV_OR, g->u32, sv_read32(g, g->launch, offsetof(rt_vulkan_launch, fault)),
-                        sv_read32(g, g->launch, offsetof(rt_vulkan_launch, stop)));
-    /* the host and other workgroups may write them now: all lanes take what one has read */
+    spv_id ended = emit(g, SPV_OR, g->u32, sv_read32(g, g->launch, offsetof(rt_vulkan_launch, fault)), sv_stop(g));
+    /* the host and other workgroups may write them now: all lanes take what one has read. A fault that was told stays */
     ended = sv_take_id(g, g->u32, ended, sv_u32(g, 0));
-    sv_leave_if(g, emit(g, SPV_I_NOT_EQUAL, g->truth, ended, sv_u32(g, 0)));
+    sv_end_cancelled(g, emit(g, SPV_I_NOT_EQUAL, g->truth, ended, sv_u32(g, 0)), sv_u32(g, place));
     g->groups = g->options->deterministic ? sv_u32(g, 1) : sv_read32(g, g->launch, offsetof(rt_vulkan_launch, groups));
     g->has_worker = op && !ir_walk(op->regions[0], is_no_tape, NULL);
     g->s.at_top = false;
@@ -120,10 +120,10 @@ write_yielded(gen *g, const ir_op *segment)
 }
 
 static void
-make_segment_entry(gen *g, const ir_op *op)
+make_segment_entry(gen *g, const ir_op *op, uint32_t place)
 {
     spv_function f;
-    spv_id fn = open_entry(g, &f, op);
+    spv_id fn = open_entry(g, &f, op, place);
     sv_region(g, op->regions[0]);
     if (g->failed)
         return;
@@ -263,15 +263,16 @@ run_own_pieces(gen *g, const ir_op *op, const domain *d, spv_id *sums)
         rg_dtype from = ir_dtype(op->results[r]), to = sum_dtype(g, op, r);
         sums[r] = sv_combine(g, (rg_rmw)op->reduce[r], to, l.at[1 + r], sv_cast(g, from, to, sv_get(g, yield->args[r])));
     }
+    sv_poll(g, op, ir_work(op->regions[0]));
     sv_count_end(g, &l, sv_u64(g, 1), sums);
     sv_loop_results(g, &l, types, sums);
 }
 
 static void
-make_task_entry(gen *g, const ir_op *op)
+make_task_entry(gen *g, const ir_op *op, uint32_t place)
 {
     spv_function f;
-    spv_id fn = open_entry(g, &f, op), *sums = arena_new_n(g->in, spv_id, op->nresults + 1);
+    spv_id fn = open_entry(g, &f, op, place), *sums = arena_new_n(g->in, spv_id, op->nresults + 1);
     domain d = task_domain(g, op);
     run_own_pieces(g, op, &d, sums);
     if (g->failed)
@@ -285,11 +286,11 @@ make_task_entry(gen *g, const ir_op *op)
 
 /* Group after group, in their order, then with the initial value; rounded once. */
 static void
-make_combination(gen *g, const ir_op *op)
+make_combination(gen *g, const ir_op *op, uint32_t place)
 {
     uint32_t n = op->nresults;
     spv_function f;
-    spv_id fn = open_entry(g, &f, NULL), *types = arena_new_n(g->in, spv_id, n + 1), *sums = arena_new_n(g->in, spv_id, n + 1);
+    spv_id fn = open_entry(g, &f, NULL, place), *types = arena_new_n(g->in, spv_id, n + 1), *sums = arena_new_n(g->in, spv_id, n + 1);
     for (uint32_t r = 0; r < n; r++) {
         types[r] = sv_register(g, sum_dtype(g, op, r));
         sums[r] = identity_of(g, op, r);
@@ -322,7 +323,7 @@ static void
 make_results(gen *g, const ir_op *yield)
 {
     spv_function f;
-    spv_id fn = open_entry(g, &f, NULL), *values = arena_new_n(g->in, spv_id, yield->nargs + 1);
+    spv_id fn = open_entry(g, &f, NULL, UINT32_MAX), *values = arena_new_n(g->in, spv_id, yield->nargs + 1);
     for (uint32_t i = 0; i < yield->nargs; i++)
         values[i] = sv_raw(g, ir_dtype(yield->args[i]), sv_get(g, yield->args[i]));
     sv_branch once = sv_once(g);
@@ -343,25 +344,55 @@ add_run(gen *g, segments_kind kind)
     vec_push(&g->code.info.steps, ((segments_step){.kind = kind, .entry = g->entries}));
 }
 
-static void
-add_one_step(gen *g, const segments_step *s)
+static bool
+is_no_loop(ir_op *op, void *user)
 {
+    bool loops = op->code == RG_OP_FOR || op->code == RG_OP_LOOP;
+    if (loops)
+        *(const ir_op **)user = op;
+    return !loops;
+}
+
+/* What is named where the launch ends before a step: the kernel-level loop around, or the task or loop that comes next. */
+static uint32_t
+place_of_step(gen *g, uint32_t at)
+{
+    const segments *s = &g->segments;
+    uint32_t around = segments_loop_around(s->steps.at, at);
+    const ir_op *named = around != SEGMENTS_NO_PLACE ? s->loops.at[s->steps.at[around].entry] : NULL;
+    for (size_t i = at; i < s->steps.n && !named; i++) {
+        const segments_step *step = &s->steps.at[i];
+        if (step->kind == SEGMENTS_TASK)
+            named = s->entries.at[step->entry];
+        else if (step->kind == SEGMENTS_LOOP)
+            named = s->loops.at[step->entry];
+        else if (step->kind == SEGMENTS_RUN)
+            ir_walk(s->entries.at[step->entry]->regions[0], is_no_loop, &named);
+    }
+    return named ? sv_place_number(g, named, NULL, NULL, 0) : UINT32_MAX;
+}
+
+static void
+add_one_step(gen *g, uint32_t at)
+{
+    const segments_step *s = &g->segments.steps.at[at];
     const ir_op *op = s->kind == SEGMENTS_RUN || s->kind == SEGMENTS_TASK ? g->segments.entries.at[s->entry] : NULL;
+    uint32_t place = s->kind == SEGMENTS_LOOP || op ? place_of_step(g, at) : 0;
     if (!op) {
         segments_step step = *s;
         if (s->kind == SEGMENTS_LOOP)
-            step.entry = sv_place_number(g, g->segments.loops.at[s->entry], NULL, NULL, 0);
+            step.entry = place;
         vec_push(&g->code.info.steps, step);
     } else if (s->kind == SEGMENTS_RUN) {
         add_run(g, SEGMENTS_RUN);
-        make_segment_entry(g, op);
+        make_segment_entry(g, op, place);
     } else {
         add_run(g, g->options->deterministic ? SEGMENTS_RUN : SEGMENTS_TASK);
-        make_task_entry(g, op);
+        make_task_entry(g, op, place);
         if (!op->nresults || g->failed)
             return;
         add_run(g, SEGMENTS_RUN);
-        make_combination(g, op);
+        make_combination(g, op, place);
     }
 }
 
@@ -373,7 +404,7 @@ sv_entries(gen *g)
     make_inputs(g);
     for (size_t i = 0; i < s->steps.n && !g->failed; i++) {
         now[i] = (uint32_t)g->code.info.steps.n;
-        add_one_step(g, &s->steps.at[i]);
+        add_one_step(g, (uint32_t)i);
     }
     const ir_op *yield = ir_terminator(g->kernel->body);
     if (g->failed)
