@@ -4,27 +4,49 @@
 
 /* -- which buffer a value is ---------------------------------------------------------------------------------- */
 
-/* b is the result of an if or a loop: the buffers that its arms or exits may give; itself where these are being rewritten. */
+/* b is the result of an if, loop or segment: the buffers that its arms or exits may give; itself where these are being rewritten. */
 static void
 roots_of_result(ir_value *b, ir_root_fn *each, void *user)
 {
     bool any = false;
-    if (b->def->code == RG_OP_IF || b->def->code == RG_OP_LOOP)
+    if (b->def->code == RG_OP_IF || b->def->code == RG_OP_LOOP || b->def->code == RG_OP_SEGMENT)
         for (ir_source s = {0}; ir_next_source(b, &s); any = true)
             ir_buffer_roots(s.value, each, user);
     if (!any)
         each(b, user);
 }
 
+/* A temp that a segment hands on goes by the name of the first result that it becomes, inside of the segment, too: tasks have no other. */
+static ir_value *
+name_of_temp(ir_value *temp)
+{
+    ir_op *segment = temp->region->op;
+    const ir_op *yield = segment && segment->code == RG_OP_SEGMENT ? ir_terminator(temp->region) : NULL;
+    for (uint32_t i = 0; yield && i < yield->nargs; i++)
+        if (yield->args[i] == temp)
+            return segment->results[i];
+    return temp;
+}
+
+static bool
+names_temp(const ir_value *result)
+{
+    ir_source s = {0};
+    return result->def->code == RG_OP_SEGMENT && ir_next_source(result, &s) && s.value->def && s.value->def->code == RG_OP_TEMP &&
+           name_of_temp(s.value) == result;
+}
+
 bool
 ir_root_known(const ir_value *root)
 {
-    return root->def ? root->def->code == RG_OP_TEMP : !root->region->op;
+    return root->def ? root->def->code == RG_OP_TEMP || names_temp(root) : !root->region->op;
 }
 
 void
 ir_buffer_roots(ir_value *b, ir_root_fn *each, void *user)
 {
+    if (b->def && b->def->code == RG_OP_TEMP)
+        b = name_of_temp(b);
     if (ir_root_known(b) || !b->def) {
         each(b, user);
         return;

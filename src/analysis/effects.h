@@ -12,8 +12,9 @@
 
 /* -- which buffer a value is ---------------------------------------------------------------------------------- */
 
-/* Calls `each` for every parameter or temp that buffer value b may be: picked, recalled, carried out of an if or a loop. What
- * a loop carries into its body is its own root, and unknown: it may be any. */
+/* Calls `each` for every parameter or temp that buffer value b may be: picked, recalled, carried out of an if, a loop or a segment. A
+ * temp that a segment yields is named by the segment's result. What a loop carries into its body is its own root, and unknown: it may be
+ * any. */
 typedef void ir_root_fn(ir_value *root, void *user);
 void ir_buffer_roots(ir_value *b, ir_root_fn *each, void *user);
 bool ir_root_known(const ir_value *root);
