@@ -58,7 +58,8 @@ static void enter(void), leave(void);
 EXPORT fake_driver fake = {.symbol = symbol, .enter = enter, .leave = leave, .kind = SYMBOL("cuda", "amd"),
                            .device = SYMBOL("cuda", "amd:1"), .path = SYMBOL("RG_CUDA_DRIVER", "RG_AMD_DRIVER"), .used = SYMBOL(0, 1),
                            .version = SYMBOL(12040, 60342133), .devices = SYMBOL(1, 2), .major = 9,
-                           .code = GPU_CODE, .ranges = 1, .pools = 1, .free = 64 << 20, .step = 1 << 21};
+                           .code = GPU_CODE, .processors = 4, .resident = 1280, .ranges = 1, .pools = 1, .free = 64 << 20,
+                           .step = 1 << 21};
 
 #define ADD(what, n) __atomic_fetch_add(&fake.what, (n), __ATOMIC_RELAXED)
 
@@ -182,7 +183,7 @@ CALL(device_name, (char *name, int size, int device)) { STEP(device_name); snpri
 CALL(device_attribute, (int *value, int attribute, int device))
 {
     STEP(device_attribute);
-    *value = attribute == ATTRIBUTE_processors ? 4
+    *value = attribute == ATTRIBUTE_processors ? fake.processors
              : attribute == ATTRIBUTE_threads  ? 2048
              : attribute == MAJOR              ? fake.major
              : attribute == ATTRIBUTE_together ? 1
@@ -364,7 +365,7 @@ CALL(function_attribute, (int *value, int attribute, void *function))
 CALL(occupancy, (int *blocks, void *function, int block, size_t shared))
 {
     STEP(occupancy);
-    *blocks = 1280 / block;
+    *blocks = fake.resident / block;
     return 0;
 }
 

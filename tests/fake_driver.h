@@ -17,6 +17,7 @@ typedef struct fake_driver {
     int version, devices, major, ranges, pools;
     int used;          /* of HIP's devices: the one that a thread has to be at, wherever it uses memory and streams */
     const char *code;  /* of HIP: what its GPUs run */
+    int processors, resident; /* ... each of which so many threads fit */
     size_t free, step; /* bytes of memory; of a piece behind reserved addresses */
     const char *fails; /* the symbol that does */
     int fails_with, fails_after; /* ... after so many calls that work */

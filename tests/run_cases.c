@@ -1,5 +1,5 @@
-/* run_cases [--device NAME] [--native|--directions|--deterministic] FILE.c|FOLDER...: runs case files (case.h), those of
- * folders too, on the interpreter and a device: the one named, or by RG_TEST_DEVICE, or the CPU.
+/* run_cases [--device NAME] [--native|--directions|--deterministic|--against NAME] FILE.c|FOLDER...: runs case files (case.h), those
+ * of folders too, on the interpreter and a device: the one named, or by RG_TEST_DEVICE, or the CPU.
  * SPDX-License-Identifier: Apache-2.0
  *
  * For each case: the forward kernel is the same bits on both devices and, with --native and without contraction, as
@@ -8,7 +8,8 @@
  * and central differences agree to 1e-6, those of gradients with the Hessian's product to 1e-5;
  * what the file expects holds. With --directions instead: each form with several directions in one
  * launch agrees with as many launches. With --deterministic: deterministic code gives the same bits
- * on all queues of ways.h, gradient and forward derivative of it too. One line for each failure. */
+ * on all queues of ways.h, gradient and forward derivative of it too; with --against on the device and on that one. One line for
+ * each failure. */
 #include "case.h"
 #include "devices.h"
 #include "directions.h"
@@ -26,6 +27,7 @@ typedef struct setting {
     rg_queue *exact;      /* without contraction, to compare with C */
     void *library;
     bool directions, deterministic, native;
+    const char *against; /* deterministic code is compared on this device */
     uint32_t ways; /* queues of one device */
     rg_queue *way[WAYS_MOST];
 } setting;
@@ -329,19 +331,24 @@ check_ways(const setting *t, const test_case *c, const char *path, report *r)
     return good;
 }
 
+static rg_status
+open_more_ways(setting *t, const char *name, uint32_t count)
+{
+    rg_device *device;
+    rg_device_desc desc = RG_DESC(rg_device_desc, .name = rg_str_of(name));
+    rg_status status = rg_device_open(&desc, &device);
+    for (uint32_t i = 0; i < count && !status; i++, t->ways++)
+        status = ways_open(device, name, i, &t->way[t->ways]);
+    rg_device_destroy(device);
+    return status;
+}
+
 static bool
 open_ways(setting *t)
 {
-    rg_device *device;
-    rg_device_desc desc = RG_DESC(rg_device_desc, .name = rg_str_of(t->name));
-    if (rg_device_open(&desc, &device))
-        return false;
-    uint32_t count = ways_count(t->name);
-    rg_status status = RG_OK;
-    for (; t->ways < count && !status; t->ways++)
-        status = ways_open(device, t->name, t->ways, &t->way[t->ways]);
-    rg_device_destroy(device);
-    return !status;
+    if (!t->against)
+        return !open_more_ways(t, t->name, ways_count(t->name));
+    return !open_more_ways(t, t->name, 1) && !open_more_ways(t, t->against, 1);
 }
 
 /* -- cases
@@ -477,12 +484,16 @@ main(int argc, char **argv)
     t.directions = first < argc && strcmp(argv[first], "--directions") == 0;
     t.deterministic = first < argc && strcmp(argv[first], "--deterministic") == 0;
     t.native = first < argc && strcmp(argv[first], "--native") == 0;
+    if (first + 1 < argc && strcmp(argv[first], "--against") == 0) {
+        t.deterministic = true;
+        t.against = argv[++first];
+    }
     first += t.directions || t.deterministic || t.native;
     if (first >= argc || argv[first][0] == '-') {
-        fprintf(stderr, "usage: run_cases [--device NAME] [--native|--directions|--deterministic] FILE.c|FOLDER...\n");
+        fprintf(stderr, "usage: run_cases [--device NAME] [--native|--directions|--deterministic|--against NAME] FILE.c|FOLDER...\n");
         return 2;
     }
-    if (t.deterministic && ways_count(device ? device : "cpu") < 2) {
+    if (t.deterministic && !t.against && ways_count(device ? device : "cpu") < 2) {
         fprintf(stderr, "run_cases: device \"%s\" has one way only to run deterministic code (tests/ways.c)\n", device);
         return 2;
     }

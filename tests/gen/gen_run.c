@@ -1,5 +1,5 @@
 /* gen_run FIRST COUNT [--out FOLDER] [--device NAME] [--keep] [--gcc] [--plans] [--directions]
- * [--threads N] [--lanes]: runs generated programs. SPDX-License-Identifier: Apache-2.0
+ * [--threads N] [--lanes] [--against NAME]: runs generated programs. SPDX-License-Identifier: Apache-2.0
  *
  * Each program: the combined gradient on the interpreter and on a device, the CPU if none is named (values bit
  * by bit, but for sums over threads), vjp against jvp on the interpreter in f64, now and then the forward kernel by
@@ -9,7 +9,8 @@
  * --directions, launches of three directions against three launches; with --lanes, programs with what
  * lanes find hard, for about as many threads as there are lanes, with 1, 8, 16 and 32 of them, and in warps on the
  * interpreter, against the interpreter (--device interp: which then runs the lowered programs itself, so that many can be
- * tried). Programs run in child processes, so that a crash or an endless loop is one more finding. A failing program
+ * tried); with --against, deterministic code, the gradient and its derivative have the same bits on the device and on that one.
+ * Programs run in child processes, so that a crash or an endless loop is one more finding. A failing program
  * is shrunk by dropping statements as long as it fails in the same way, and written to
  * FOLDER/gen-SEED.c (--keep: as generated). */
 #include "gen.h"
@@ -27,6 +28,8 @@
 typedef struct setting {
     const char *device;          /* NULL: the CPU where this build has it */
     rg_queue *interp, *other;  /* other NULL: none */
+    const char *against;         /* another device */
+    rg_queue *beside;            /* ... for deterministic code */
     rg_queue *exact;             /* for code without contraction; NULL: no comparison with the C compiler */
     bool gpu;                    /* arrays in memory of its own, threads in no order */
     bool native;                 /* compare with the C compiler */
@@ -336,6 +339,39 @@ check_several(const setting *t, const char *source, uint64_t seed, bool wide, re
     return good;
 }
 
+/* -- deterministic code on two devices --------------------------------------------------------- */
+
+static bool
+check_against(const setting *t, const char *source, uint64_t seed, report *r)
+{
+    static const char *const names[] = {"gradient", "its derivative"};
+    rg_queue *queues[2] = {t->other, t->beside};
+    rg_module *module;
+    rg_kernel *kernel;
+    subject s[2] = {{0}};
+    inputs in = {0};
+    if (subject_load(NULL, source, CODE_DETERMINISTIC, &module))
+        return complain(r, "compile: %s", rg_error_message());
+    bool good = rg_module_get_kernel(module, RG_STR("generated"), &kernel) ? complain(r, "compile: %s", rg_error_message())
+                                                                           : make_inputs(&in, kernel, t, seed, r);
+    for (int i = 0; i < 2 && good; i++)
+        if (subject_open(&s[i], queues[i], module, "generated", &in) || subject_require_second(&s[i], &in))
+            good = complain(r, "arguments: %s", rg_error_message());
+    for (int f = 0; f < 2 && good; f++) {
+        char what[64];
+        snprintf(what, sizeof what, "%s, %s and %s", names[f], t->device, t->against);
+        for (int i = 0; i < 2 && good; i++)
+            good = run(&s[i], &in, f ? JVP_FORWARD_VJP : FORWARD_VJP, what, r);
+        for (unsigned plane = 0; plane < (f ? RG_PLANE_COUNT : 2) && good; plane++)
+            good = check_planes(&in, &s[0], &s[1], plane, 0.0, what, r);
+    }
+    for (int i = 0; i < 2; i++)
+        subject_close(&s[i]);
+    inputs_free(&in);
+    rg_module_destroy(module);
+    return good;
+}
+
 /* -- lanes ------------------------------------------------------------------------------------- */
 
 enum { WIDTHS = 5 };
@@ -446,6 +482,8 @@ check_program(const setting *t, const char *source, uint64_t seed, bool mixed, r
         good = check_symmetry(mixed ? &in_wide : &in, mixed ? &wide : &interp, 1e-11, r);
     if (good && seed % 4 == 1)
         good = check_split(&in, &interp, tolerance, r);
+    if (good && t->beside)
+        good = check_against(t, source, seed, r);
     if (good && t->exact)
         good = check_native(t, source, seed, r);
     if (good && t->plans)
@@ -548,6 +586,9 @@ open_contexts(setting *t)
     bool wanted = !t->device || strcmp(t->device, "interp") != 0;
     if (good && wanted && devices_open(&desc, &t->other))
         good = !t->device;
+    desc.device = t->against ? rg_str_of(t->against) : RG_STR("interp");
+    if (good && t->against)
+        good = t->other && !devices_open(&desc, &t->beside);
     if (good)
         return;
     fprintf(stderr, "gen_run: %s\n", rg_error_message());
@@ -735,6 +776,8 @@ main(int argc, char **argv)
             t.out = argv[++i];
         else if (strcmp(argv[i], "--device") == 0 && i + 1 < argc)
             t.device = argv[++i];
+        else if (strcmp(argv[i], "--against") == 0 && i + 1 < argc)
+            t.against = argv[++i];
         else if (strcmp(argv[i], "--keep") == 0)
             t.keep = true;
         else if (strcmp(argv[i], "--threads") == 0 && i + 1 < argc)
@@ -753,7 +796,7 @@ main(int argc, char **argv)
     if (usage) {
         fprintf(stderr,
                 "usage: gen_run FIRST COUNT [--out FOLDER] [--device NAME] [--keep] [--gcc] "
-                "[--plans] [--directions] [--threads N] [--lanes]\n");
+                "[--plans] [--directions] [--threads N] [--lanes] [--against NAME]\n");
         return 2;
     }
     t.gpu = t.device && devices_has_warps(t.device);
