@@ -323,13 +323,23 @@ is_named_already(const unit *u, const char *name)
     return false;
 }
 
+/* what a macro makes stands where the macro is used */
+static bool
+is_in_main_file(unit *u, CXCursor c)
+{
+    CXFile file = NULL;
+    unsigned line, col;
+    clang_getExpansionLocation(clang_getCursorLocation(c), &file, &line, &col, NULL);
+    return file && clang_Location_isFromMainFile(clang_getLocation(u->tu, file, line, col));
+}
+
 static void
 see_declaration(unit *u, CXCursor c)
 {
     enum CXCursorKind kind = clang_getCursorKind(c);
     if (kind == CXCursor_VarDecl)
         see_variable(u, c);
-    if (!clang_Location_isFromMainFile(clang_getCursorLocation(c)))
+    if (!is_in_main_file(u, c))
         return;
     if (kind == CXCursor_EnumDecl)
         see_enum(u, c);
@@ -434,7 +444,7 @@ fc_unit_statics(unit *u, const char ***out)
     for (size_t i = 0; i < u->top.n; i++) {
         CXCursor c = u->top.at[i];
         if (clang_getCursorKind(c) != CXCursor_FunctionDecl || !clang_isCursorDefinition(c) ||
-            clang_getCursorLinkage(c) != CXLinkage_Internal || !clang_Location_isFromMainFile(clang_getCursorLocation(c)))
+            clang_getCursorLinkage(c) != CXLinkage_Internal || !is_in_main_file(u, c))
             continue;
         CXString s = clang_getCursorSpelling(c);
         (*out)[n++] = arena_str(u->arena, rg_str_of(clang_getCString(s)));
