@@ -85,6 +85,7 @@ settings_read(void)
         .vulkan_driver = text("RG_VULKAN_DRIVER"),
         .simt_pool = number("RG_SIMT_POOL"),
         .vulkan_groups = (uint32_t)number("RG_VULKAN_GROUPS"),
+        .vulkan_without = (uint32_t)number("RG_VULKAN_WITHOUT"),
         .simt_blocks = (uint32_t)number("RG_SIMT_BLOCKS"),
         .simt_warps = (uint32_t)number("RG_SIMT_WARPS"),
         .simt_order = number("RG_SIMT_ORDER"),

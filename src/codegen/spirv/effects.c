@@ -89,12 +89,13 @@ printed(gen *g, const ir_value *v)
     return d == RG_F64 ? emit(g, SPV_BITCAST, g->u64, value) : sv_high(g, emit(g, SPV_BITCAST, g->u32, value));
 }
 
+/* Counters are 64 bits wide for the host, and below 2^32 here: what is full is not added to any more, so `used` stays near to `room`. */
 void
 sv_print(gen *g, const ir_op *op)
 {
     uint32_t n = op->nargs;
     char *dtypes = arena_new_n(g->in, char, n + 1);
-    spv_id *values = arena_new_n(g->in, spv_id, n + 1), size = sv_u64(g, n + 1);
+    spv_id *values = arena_new_n(g->in, spv_id, n + 1), size = sv_u32(g, n + 1), zero = sv_u32(g, 0);
     for (uint32_t i = 0; i < n; i++) {
         dtypes[i] = (char)op->args[i]->type.dtype;
         values[i] = printed(g, op->args[i]);
@@ -103,14 +104,15 @@ sv_print(gen *g, const ir_op *op)
     g->code.info.prints = true;
     spv_id prints = sv_read64(g, g->launch, offsetof(rt_vulkan_launch, prints));
     sv_branch first = sv_if(g, sv_and(g, sv_is_first(g), sv_not(g, sv_is_zero(g, prints))));
-    spv_id at = sv_atomic_add64(g, sv_add(g, prints, offsetof(rt_gpu_prints, used)), size);
-    spv_id room = sv_read64(g, prints, offsetof(rt_gpu_prints, room));
-    spv_id fits = emit(g, SPV_U_LESS_EQUAL, g->truth, emit(g, SPV_I_ADD, g->u64, at, size), room);
+    spv_id used = sv_add(g, prints, offsetof(rt_gpu_prints, used)), room = sv_read32(g, prints, offsetof(rt_gpu_prints, room));
+    spv_id open = emit(g, SPV_U_LESS, g->truth, sv_atomic_add32(g, used, zero), room);
+    spv_id at = sv_atomic_add32(g, used, sv_choose(g, g->u32, open, size, zero));
+    spv_id fits = sv_and(g, open, emit(g, SPV_U_LESS_EQUAL, g->truth, emit(g, SPV_I_ADD, g->u32, at, size), room));
     sv_branch lost = sv_if(g, sv_not(g, fits));
-    sv_atomic_add64(g, sv_add(g, prints, offsetof(rt_gpu_prints, lost)), sv_u64(g, 1));
+    sv_atomic_add32(g, sv_add(g, prints, offsetof(rt_gpu_prints, lost)), sv_u32(g, 1));
     sv_end_if(g, &lost);
     sv_branch kept = sv_if(g, fits);
-    spv_id cell = emit(g, SPV_I_ADD, g->u64, prints, emit(g, SPV_I_MUL, g->u64, at, sv_u64(g, 8)));
+    spv_id cell = emit(g, SPV_I_ADD, g->u64, prints, emit(g, SPV_I_MUL, g->u64, sv_high(g, at), sv_u64(g, 8)));
     spv_id program = sv_high(g, sv_read32(g, g->launch, offsetof(rt_vulkan_launch, program)));
     spv_id head = emit(g, SPV_SHIFT_LEFT, g->u64, program, sv_u32(g, 48));
     head = emit(g, SPV_OR, g->u64, head, sv_u64(g, ((uint64_t)place + 1) | (uint64_t)n << 32));

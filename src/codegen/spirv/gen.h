@@ -173,7 +173,6 @@ bool sv_changes_there(gen *g, const ir_op *op); /* the task, what op loads */
 void sv_rmw(gen *g, const ir_op *op);
 spv_id sv_combine(gen *g, rg_rmw how, rg_dtype d, spv_id old, spv_id value);
 spv_id sv_atomic_add32(gen *g, spv_id address, spv_id by);
-spv_id sv_atomic_add64(gen *g, spv_id address, spv_id by);
 const ir_value *sv_value_of(const ir_op *op);
 
 /* -- slots.c ------------------------------------------------------------------------------------------------------- */

@@ -36,13 +36,6 @@ sv_atomic_add32(gen *g, spv_id address, spv_id by)
     return emit(g, SPV_ATOMIC_ADD, g->u32, sv_pointer_to(g, g->u32, address), scope(g), sv_u32(g, 0), by);
 }
 
-spv_id
-sv_atomic_add64(gen *g, spv_id address, spv_id by)
-{
-    need_wide_atomics(g, NULL);
-    return emit(g, SPV_ATOMIC_ADD, g->u64, sv_pointer_to(g, g->u64, address), scope(g), sv_u32(g, 0), by);
-}
-
 /* the value that a compare-exchange expects */
 static spv_id
 expected(gen *g, const ir_op *op)

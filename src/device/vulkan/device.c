@@ -82,7 +82,9 @@ open_all(rt_device *d, uint32_t ordinal, str *error)
     TRY(open_layout(d, error));
     TRY(vk_make_pipeline(d, vk_gate_words, vk_gate_bytes, &d->gate, error));
     TRY(vk_open_queue(d, &(rt_queue_desc){0}, &d->own, error));
-    return vk_trial(d, error);
+    TRY(vk_trial(d, error));
+    d->features &= ~d->settings.vulkan_without;
+    return RG_OK;
 }
 
 static void
