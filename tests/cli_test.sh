@@ -1099,11 +1099,12 @@ END
     expect 0 ir k.c relax --form vjp --target sm_90 --stage assembly
     says '.visible .entry relax_vjp('
     says 'ld.global.nc'
-    # the text of Metal has no stages of LLVM, no f64, and is not built yet
+    # the text of Metal has no stages of LLVM, no atomics of 64 bits, and is not built yet
     expect 0 ir k.c ramp --form vjp --target metal --stage assembly
     says 'kernel void e0('
-    expect 1 ir k.c relax --target metal --stage assembly
-    says 'Metal: `relax` has f64'
+    expect 0 ir k.c relax --form vjp --target metal --stage assembly
+    expect 1 ir pull.c pull --form vjp --target metal --stage assembly
+    says 'Metal: an atomic update of 64 bits, which this device lacks'
     expect 2 ir k.c ramp --target metal --stage optimized
     says "stage optimized is LLVM's"
     expect 2 build k.c ramp --target metal

@@ -18,6 +18,14 @@ float rgx_ldexpf(float x, int32_t n), rgx_fractionf(float x), rgx_fmodf(float x,
 int32_t rgx_exponent(double x), rgx_exponentf(float x);
 float rgx_half(float x), rgx_of_half(uint32_t half), rgx_odd_float(double v);
 uint32_t rgx_half_bits(float x);
+/* doubles.c */
+double rgx_sum(double x, double y), rgx_difference(double x, double y), rgx_product(double x, double y), rgx_negative(double x),
+    rgx_size(double x), rgx_trunc(double x), rgx_floor(double x), rgx_ceil(double x), rgx_rint(double x), rgx_double(float x),
+    rgx_of_signed(int64_t n), rgx_of_unsigned(uint64_t n);
+float rgx_single(double x);
+int64_t rgx_to_signed(double x);
+uint64_t rgx_to_unsigned(double x);
+bool rgx_equal(double x, double y), rgx_less(double x, double y), rgx_less_equal(double x, double y);
 
 static uint64_t state = 88172645463325252u;
 
@@ -120,6 +128,48 @@ check_doubles(double x, double y, double z)
 }
 
 static void
+check_conversions(double x, float f)
+{
+    uint64_t bits = next_bits() >> (next_bits() & 63);
+    double whole = trunc(x);
+    int64_t integer = x != x ? 0 : whole >= 0x1p63 ? INT64_MAX : whole < -0x1p63 ? INT64_MIN : (int64_t)whole;
+    uint64_t natural = x != x || whole <= 0 ? 0 : whole >= 0x1p64 ? UINT64_MAX : (uint64_t)whole;
+    same(rgx_double(f), f, "double", f, 0, 0);
+    same(rgx_single(x), (float)x, "single", x, 0, 0);
+    same(rgx_of_signed((int64_t)bits), (double)(int64_t)bits, "of_signed", (double)(int64_t)bits, 0, 0);
+    same(rgx_of_signed(-(int64_t)bits), (double)-(int64_t)bits, "of_signed", (double)-(int64_t)bits, 0, 0);
+    same(rgx_of_unsigned(bits), (double)bits, "of_unsigned", (double)bits, 0, 0);
+    CHECK(rgx_to_signed(x) == integer, "to_signed(%a)", x);
+    CHECK(rgx_to_unsigned(x) == natural, "to_unsigned(%a)", x);
+}
+
+/* what is made of doubles where there are none */
+static void
+check_without_doubles(double x, double y)
+{
+    same(rgx_sum(x, y), x + y, "sum", x, y, 0);
+    same(rgx_difference(x, y), x - y, "difference", x, y, 0);
+    same(rgx_product(x, y), x * y, "product", x, y, 0);
+    same(rgx_negative(x), -x, "negative", x, 0, 0);
+    same(rgx_size(x), fabs(x), "size", x, 0, 0);
+    CHECK(rgx_equal(x, y) == (x == y) && rgx_less(x, y) == (x < y) && rgx_less_equal(x, y) == (x <= y), "order of %a, %a", x, y);
+    same(rgx_trunc(x), trunc(x), "trunc", x, 0, 0);
+    same(rgx_floor(x), floor(x), "floor", x, 0, 0);
+    same(rgx_ceil(x), ceil(x), "ceil", x, 0, 0);
+    same(rgx_rint(x), rint(x), "rint", x, 0, 0);
+}
+
+/* exponents near to each other and to those where a sum, product or f32 leaves its range */
+static double
+next_close(void)
+{
+    uint64_t bits = next_bits(), e = bits >> 60 == 0 ? 1 : bits >> 60 == 1 ? 500 : bits >> 60 == 2 ? 2040 : bits >> 60 == 3 ? 860 : 1000;
+    uint64_t m = next_bits() >> 12;
+    m = bits >> 58 & 1 ? m : m >> (bits & 63) << (bits & 63);
+    return rgm_from_bits((bits & 1) << 63 | (e - 1 + next_bits() % (bits & 2 ? 4 : 64)) % 2047 << 52 | m);
+}
+
+static void
 check_floats(float x, float y, float z)
 {
     int exponent, n = (int)(next_bits() % 700) - 350;
@@ -214,6 +264,8 @@ main(int argc, char **argv)
         for (size_t k = 0; k < countof(edges); k++)
             for (size_t j = 0; j < countof(edges); j++) {
                 check_doubles(edges[i], edges[k], edges[j]);
+                check_without_doubles(edges[i], edges[k]);
+                check_conversions(edges[i], (float)edges[k]);
                 check_floats((float)edges[i], (float)edges[k], (float)edges[j]);
             }
     for (int i = 0; i < 400000; i++) {
@@ -222,11 +274,20 @@ main(int argc, char **argv)
         check_doubles(x, y, z);
         check_floats(a, b, c);
         check_halves(a, x);
+        check_without_doubles(x, y);
+        check_conversions(x, a);
         last = y;
         lastf = b;
     }
     for (uint32_t y = (1u << 23) + (all ? 0 : next_bits() % 512); y < 1u << 24; y += all || y >= (1u << 24) - 1024 ? 1 : 512)
         check_significand(y);
+    for (int i = 0; i < 2000000; i++) {
+        double x = next_close(), y = next_close(), z = next_close();
+        check_without_doubles(x, y);
+        check_conversions(x, (float)y);
+        same(rgx_fused(x, y, z), fma(x, y, z), "fused", x, y, z);
+        same(rgx_fused(x, y, -(x * y)), fma(x, y, -(x * y)), "fused", x, y, -(x * y));
+    }
     for (uint32_t h = 0; h < 65536; h++) {
         _Float16 half;
         uint16_t word = (uint16_t)h;

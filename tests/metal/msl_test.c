@@ -34,11 +34,11 @@ compile_texts(tally *t)
     t->text.len = 0;
 }
 
-/* f64, atomics of 64 bits, frames that are kept and may be dropped: nothing else may be refused */
+/* atomics of 64 bits: nothing else may be refused */
 static bool
 is_lack(const char *message)
 {
-    return strstr(message, "Metal: ") && (strstr(message, "f64") || strstr(message, "64 bits") || strstr(message, "may be dropped"));
+    return strstr(message, "Metal: an atomic update of 64 bits") != NULL;
 }
 
 static rg_status

@@ -86,7 +86,7 @@ printed(gen *g, const ir_value *v)
     spv_id value = sv_get(g, v);
     if (!ir_is_float(d))
         return sv_cast(g, d, ir_is_signed(d) ? RG_I64 : RG_U64, value);
-    return d == RG_F64 ? emit(g, SPV_BITCAST, g->u64, value) : sv_high(g, emit(g, SPV_BITCAST, g->u32, value));
+    return d == RG_F64 ? sv_word(g, d, value) : sv_high(g, sv_word(g, d, value));
 }
 
 /* Counters are 64 bits wide for the host, and below 2^32 here: what is full is not added to any more, so `used` stays near to `room`. */

@@ -1,6 +1,6 @@
 /* Arithmetic of one type, rounded as IEEE 754 asks for, in integers (exact.c, exactf.c, which say what NAME, SLOW, REAL, BITS, MANTISSA,
- * BIAS, STEPS and the functions BITS_OF, REAL_OF, FMA and CLZ are; the library takes of a file what the file itself defines, so they
- * define the functions that it has). SPDX-License-Identifier: Apache-2.0
+ * BIAS, STEPS and the functions BITS_OF, REAL_OF, FMA and CLZ are, and then EXACT_FUNCTIONS: the library takes of a file what the file
+ * itself defines). SPDX-License-Identifier: Apache-2.0
  *
  * A number is taken apart into its exponent e, from 1, and a mantissa m whose leading bit is that of ONE:
  * m * 2^(e - BIAS - BELOW). */
@@ -67,7 +67,7 @@ NAME(exact_quotient)(REAL x, REAL y)
 {
     BITS a = BITS_OF(x), b = BITS_OF(y), sign = (a ^ b) & SIGN, over = a & ~SIGN, under = b & ~SIGN;
     if (over > INFINITE || under > INFINITE)
-        return x + y;
+        return NO_NUMBER;
     if (over == INFINITE || under == 0)
         return under == INFINITE || over == 0 ? NO_NUMBER : REAL_OF(sign | INFINITE);
     if (over == 0 || under == INFINITE)
@@ -132,7 +132,7 @@ SLOW(quotient)(REAL x, REAL y)
 }
 
 static REAL
-NAME(near_quotient)(REAL x, REAL y, REAL about)
+NAME(exact_near_quotient)(REAL x, REAL y, REAL about)
 {
     BITS over = BITS_OF(x) & ~SIGN, under = BITS_OF(y) & ~SIGN;
     REAL by = about;
@@ -140,7 +140,7 @@ NAME(near_quotient)(REAL x, REAL y, REAL about)
         by = FMA(by, FMA(-y, by, 1), by);
     REAL first = x * by, q = FMA(by, FMA(-y, first, x), first), result = over == 0 ? first : q;
     bool known = NAME(is_between)(under, 2, EXPONENTS - 2) & ((under & (ONE - 1)) < ONE - SUSPECTS);
-    bool fits = NAME(is_between)(over, LEAST, EXPONENTS) & NAME(is_between)(BITS_OF(q) & ~SIGN, 2, EXPONENTS - 1);
+    bool fits = NAME(is_between)(over, LEAST, EXPONENTS) && NAME(is_between)(BITS_OF(q) & ~SIGN, 2, EXPONENTS - 1);
     return known & (fits | (over == 0)) ? result : SLOW(quotient)(x, y);
 }
 
@@ -151,7 +151,7 @@ SLOW(root)(REAL x)
 }
 
 static REAL
-NAME(near_root)(REAL x, REAL about)
+NAME(exact_near_root)(REAL x, REAL about)
 {
     REAL root = x * about, half = (REAL)0.5 * about;
     for (int i = 0; i < STEPS; i++) {
@@ -226,9 +226,7 @@ static REAL
 NAME(exact_fmod)(REAL x, REAL y)
 {
     BITS over = BITS_OF(x) & ~SIGN, under = BITS_OF(y) & ~SIGN, sign = BITS_OF(x) & SIGN;
-    if (over > INFINITE || under > INFINITE)
-        return x + y;
-    if (over == INFINITE || under == 0)
+    if (over >= INFINITE || under > INFINITE || under == 0)
         return NO_NUMBER;
     if (over == 0 || under == INFINITE)
         return x;
@@ -254,9 +252,7 @@ static REAL
 NAME(exact_remainder)(REAL x, REAL y)
 {
     BITS over = BITS_OF(x) & ~SIGN, under = BITS_OF(y) & ~SIGN, sign = BITS_OF(x) & SIGN;
-    if (over > INFINITE || under > INFINITE)
-        return x + y;
-    if (over == INFINITE || under == 0)
+    if (over >= INFINITE || under > INFINITE || under == 0)
         return NO_NUMBER;
     if (over == 0 || under == INFINITE)
         return x;
@@ -266,7 +262,7 @@ NAME(exact_remainder)(REAL x, REAL y)
 static REAL
 NAME(exact_fdim)(REAL x, REAL y)
 {
-    return x != x || y != y ? x + y : x > y ? x - y : 0;
+    return x != x || y != y ? NO_NUMBER : x > y ? x - y : 0;
 }
 
 static REAL
@@ -274,10 +270,38 @@ NAME(exact_nextafter)(REAL x, REAL y)
 {
     BITS a = BITS_OF(x);
     if (x != x || y != y)
-        return x + y;
+        return NO_NUMBER;
     if (x == y)
         return y;
     if ((a & ~SIGN) == 0)
         return REAL_OF((BITS_OF(y) & SIGN) | 1);
     return REAL_OF((x < y) == (x > 0) ? a + 1 : a - 1);
 }
+
+#define EXACT_1(name, result)                                                                                                    \
+    result NAME(rgx_##name)(REAL x)                                                                                              \
+    {                                                                                                                            \
+        return NAME(exact_##name)(x);                                                                                            \
+    }
+#define EXACT_2(name, second)                                                                                                    \
+    REAL NAME(rgx_##name)(REAL x, second y)                                                                                      \
+    {                                                                                                                            \
+        return NAME(exact_##name)(x, y);                                                                                         \
+    }
+#define EXACT_3(name)                                                                                                            \
+    REAL NAME(rgx_##name)(REAL x, REAL y, REAL z)                                                                                 \
+    {                                                                                                                            \
+        return NAME(exact_##name)(x, y, z);                                                                                      \
+    }
+#define EXACT_FUNCTIONS                                                                                                          \
+    EXACT_2(quotient, REAL)                                                                                                      \
+    EXACT_1(root, REAL)                                                                                                          \
+    EXACT_3(near_quotient)                                                                                                       \
+    EXACT_2(near_root, REAL)                                                                                                     \
+    EXACT_2(ldexp, int32_t)                                                                                                      \
+    EXACT_1(fraction, REAL)                                                                                                      \
+    EXACT_1(exponent, int32_t)                                                                                                   \
+    EXACT_2(fmod, REAL)                                                                                                          \
+    EXACT_2(remainder, REAL)                                                                                                     \
+    EXACT_2(fdim, REAL)                                                                                                          \
+    EXACT_2(nextafter, REAL)

@@ -16,71 +16,7 @@
 enum { MANTISSA = 24, BIAS = 127, STEPS = 1 };
 #include "codegen/spirv/exact_of.h"
 
-float
-rgx_quotientf(float x, float y)
-{
-    return exact_quotientf(x, y);
-}
-
-float
-rgx_rootf(float x)
-{
-    return exact_rootf(x);
-}
-
-float
-rgx_near_quotientf(float x, float y, float about)
-{
-    return near_quotientf(x, y, about);
-}
-
-float
-rgx_near_rootf(float x, float about)
-{
-    return near_rootf(x, about);
-}
-
-float
-rgx_ldexpf(float x, int32_t y)
-{
-    return exact_ldexpf(x, y);
-}
-
-float
-rgx_fractionf(float x)
-{
-    return exact_fractionf(x);
-}
-
-int32_t
-rgx_exponentf(float x)
-{
-    return exact_exponentf(x);
-}
-
-float
-rgx_fmodf(float x, float y)
-{
-    return exact_fmodf(x, y);
-}
-
-float
-rgx_remainderf(float x, float y)
-{
-    return exact_remainderf(x, y);
-}
-
-float
-rgx_fdimf(float x, float y)
-{
-    return exact_fdimf(x, y);
-}
-
-float
-rgx_nextafterf(float x, float y)
-{
-    return exact_nextafterf(x, y);
-}
+EXACT_FUNCTIONS
 
 /* x y + z, none of them infinite or 0: the product has 48 bits, and both stand in 64 with the leading bit at TOP */
 enum { TOP = 62 };

@@ -22,8 +22,6 @@ sv_refuse(gen *g, const ir_op *op, const char *format, ...)
 spv_id
 sv_register(gen *g, rg_dtype d)
 {
-    if (d == RG_F64 && !(g->options->features & SPIRV_FLOAT64))
-        sv_refuse(g, NULL, "`%s` has f64, which this device lacks", g->kernel->name);
     switch ((int)d) {
     case RG_BOOL:
         return g->truth;
@@ -31,6 +29,8 @@ sv_register(gen *g, rg_dtype d)
     case RG_F32:
         return g->f32;
     case RG_F64:
+        if (!(g->options->features & SPIRV_FLOAT64))
+            return g->u64;
         if (!g->f64) {
             g->f64 = spv_float(&g->s, 64);
             spv_capability(&g->s, SPV_CAP_FLOAT64);

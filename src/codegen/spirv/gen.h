@@ -6,7 +6,7 @@
  *   i8 ... u32           32 bits, sign- or zero-extended: no device needs arithmetic of less
  *   i64 u64              64 bits; so are addresses: buffers (of their rt_arg), cursors
  *   f16 f32              f32, which for f16 is always one that f16 has
- *   f64                  f64
+ *   f64                  f64; where the device has none, its bits, 64 bits wide
  *   slot                 a variable of the function, or where it lies in memory; a table: a variable of the module
  *
  * Control is the warp's, so barriers of the workgroup may stand anywhere but under a mask. */
@@ -111,9 +111,10 @@ void sv_loop_op(gen *g, const ir_op *op);
 /* -- scalar.c ------------------------------------------------------------------------------------------------------ */
 spv_id sv_scalar(gen *g, rg_op op, rg_dtype from, rg_dtype to, const spv_id *args);
 spv_id sv_cast(gen *g, rg_dtype from, rg_dtype to, spv_id v);
-spv_id sv_arithmetic(gen *g, uint32_t opcode, spv_id type, spv_id x, spv_id y); /* of floats: nothing is contracted */
 spv_id sv_glsl(gen *g, uint32_t number, spv_id type, uint32_t n, const spv_id *args);
 spv_id sv_compare(gen *g, rg_op op, rg_dtype d, spv_id x, spv_id y);
+spv_id sv_word(gen *g, rg_dtype d, spv_id v); /* a register's bits: 32 or 64 */
+spv_id sv_of_word(gen *g, rg_dtype d, spv_id word);
 spv_id sv_raw(gen *g, rg_dtype d, spv_id v); /* as it lies in memory: 32 bits, zero-extended, or 64 */
 spv_id sv_from_raw(gen *g, rg_dtype d, spv_id raw);
 

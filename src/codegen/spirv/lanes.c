@@ -129,25 +129,6 @@ sv_take_id(gen *g, spv_id type, spv_id v, spv_id lane)
     return taken;
 }
 
-/* as bits: 32 or 64 */
-static spv_id
-as_word(gen *g, rg_dtype d, spv_id v)
-{
-    if (d == RG_BOOL)
-        return sv_raw(g, d, v);
-    if (!ir_is_float(d))
-        return v;
-    return emit(g, SPV_BITCAST, d == RG_F64 ? g->u64 : g->u32, v);
-}
-
-static spv_id
-of_word(gen *g, rg_dtype d, spv_id word)
-{
-    if (d == RG_BOOL)
-        return sv_from_raw(g, d, word);
-    return ir_is_float(d) ? emit(g, SPV_BITCAST, sv_register(g, d), word) : word;
-}
-
 static spv_id
 word_type(gen *g, rg_dtype d)
 {
@@ -157,7 +138,7 @@ word_type(gen *g, rg_dtype d)
 spv_id
 sv_take(gen *g, rg_dtype d, spv_id v, spv_id lane)
 {
-    return of_word(g, d, sv_take_id(g, word_type(g, d), as_word(g, d, v), lane));
+    return sv_of_word(g, d, sv_take_id(g, word_type(g, d), sv_word(g, d, v), lane));
 }
 
 /* -- reductions: the upper half with the lower half, until one is left ------------------------------------------------ */
@@ -168,7 +149,7 @@ reduce_by_subgroup(gen *g, rg_rmw how, rg_dtype d, spv_id v)
     spv_id type = word_type(g, d), scope = sv_u32(g, SUBGROUP);
     use_subgroups(g, SPV_CAP_SHUFFLE);
     for (uint32_t n = RT_WARP / 2; n; n /= 2)
-        v = sv_combine(g, how, d, v, of_word(g, d, emit(g, SPV_SHUFFLE_XOR, type, scope, as_word(g, d, v), sv_u32(g, n))));
+        v = sv_combine(g, how, d, v, sv_of_word(g, d, emit(g, SPV_SHUFFLE_XOR, type, scope, sv_word(g, d, v), sv_u32(g, n))));
     return ir_is_float(d) && how != RG_RMW_ADD ? sv_take(g, d, v, sv_u32(g, 0)) : v;
 }
 
@@ -177,9 +158,9 @@ static spv_id
 reduce_by_memory(gen *g, rg_rmw how, rg_dtype d, spv_id v)
 {
     spv_id type = word_type(g, d), part[RT_WARP];
-    put_in_row(g, type, as_word(g, d, v));
+    put_in_row(g, type, sv_word(g, d, v));
     for (uint32_t i = 0; i < RT_WARP; i++)
-        part[i] = of_word(g, d, from_row(g, type, sv_u32(g, i)));
+        part[i] = sv_of_word(g, d, from_row(g, type, sv_u32(g, i)));
     for (uint32_t n = RT_WARP / 2; n; n /= 2)
         for (uint32_t i = 0; i < n; i++)
             part[i] = sv_combine(g, how, d, part[i], part[i + n]);

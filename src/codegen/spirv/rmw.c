@@ -104,8 +104,8 @@ exchange_words(gen *g, const ir_op *op, rg_dtype d, spv_id address, spv_id value
 static bool
 adds_floats(gen *g, rg_dtype d)
 {
-    spirv_features feature = d == RG_F32 ? SPIRV_ATOMIC_ADD32 : d == RG_F64 ? SPIRV_ATOMIC_ADD64 : 0;
-    if (!(g->options->features & feature))
+    spirv_features feature = d == RG_F32 ? SPIRV_ATOMIC_ADD32 : d == RG_F64 ? SPIRV_ATOMIC_ADD64 | SPIRV_FLOAT64 : 0;
+    if (!feature || (g->options->features & feature) != feature)
         return false;
     spv_extension(&g->s, "SPV_EXT_shader_atomic_float_add");
     spv_capability(&g->s, d == RG_F32 ? SPV_CAP_ATOMIC_ADD32 : SPV_CAP_ATOMIC_ADD64);

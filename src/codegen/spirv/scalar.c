@@ -1,8 +1,9 @@
 /* Scalar ops, with the values that the columns of ops.def give them. SPDX-License-Identifier: Apache-2.0
  *
  * Vulkan lets quotients, roots and even fma differ from what IEEE 754 asks for. Where a device was not seen to do it right
- * they are functions of the library (exact_of.h), in integers, or quotients and roots by fma where that is right; sums, differences, products and conversions are rounded correctly
- * everywhere. f16 is computed in f32 and rounded after each op. */
+ * they are functions of the library (exact_of.h), in integers, or quotients and roots by fma where that is right; sums, differences,
+ * products and conversions are rounded correctly everywhere. f16 is computed in f32 and rounded after each op. Where there is no f64,
+ * one is its bits, and functions in integers (doubles.c) are all that knows of it. */
 #include "codegen/spirv/gen.h"
 
 enum { NO_CONTRACTION = 42 };
@@ -10,7 +11,13 @@ enum { NO_CONTRACTION = 42 };
 static bool
 device_has(const gen *g, spirv_features what)
 {
-    return g->options->features & what;
+    return (g->options->features & what) == what;
+}
+
+static bool
+has_f64(const gen *g)
+{
+    return device_has(g, SPIRV_FLOAT64);
 }
 
 spv_id
@@ -19,18 +26,7 @@ sv_glsl(gen *g, uint32_t number, spv_id type, uint32_t n, const spv_id *args)
     uint32_t words[5] = {g->s.glsl, number};
     for (uint32_t i = 0; i < n; i++)
         words[2 + i] = args[i];
-    spv_id r = spv_op(&g->s, SPV_EXT, type, 2 + n, words);
-    if (number == SPV_FMA || number == SPV_SQRT)
-        spv_decorate(&g->s, r, NO_CONTRACTION);
-    return r;
-}
-
-spv_id
-sv_arithmetic(gen *g, uint32_t opcode, spv_id type, spv_id x, spv_id y)
-{
-    spv_id r = emit(g, opcode, type, x, y);
-    spv_decorate(&g->s, r, NO_CONTRACTION);
-    return r;
+    return spv_op(&g->s, SPV_EXT, type, 2 + n, words);
 }
 
 /* a function of the library of f32 or f64 */
@@ -42,6 +38,56 @@ call_float(gen *g, const char *name, bool single, uint32_t n, const spv_id *args
     return sv_library(g, full, n, args);
 }
 
+/* Instructions of f32 and f64, what a device must have for each, and the function that else stands for it. The other comparisons are made
+ * of these three. */
+#define ALWAYS {0, SPIRV_FLOAT64}
+#define EXACT  {SPIRV_EXACT32, SPIRV_FLOAT64 | SPIRV_EXACT64}
+#define FUSED  {SPIRV_FUSED32, SPIRV_FLOAT64 | SPIRV_FUSED64}
+enum kind { ROUNDS, KEEPS, ASKS, GLSL = 4 };
+static const struct {
+    uint8_t code, kind; /* GLSL: of GLSL.std.450 */
+    const char *name;
+    spirv_features needs[2];
+} instructions[] = {
+    {SPV_F_ADD, ROUNDS, "rgx_sum", ALWAYS},
+    {SPV_F_SUB, ROUNDS, "rgx_difference", ALWAYS},
+    {SPV_F_MUL, ROUNDS, "rgx_product", ALWAYS},
+    {SPV_F_DIV, ROUNDS, "rgx_quotient", EXACT},
+    {SPV_SQRT, ROUNDS | GLSL, "rgx_root", EXACT},
+    {SPV_FMA, ROUNDS | GLSL, "rgx_fused", FUSED},
+    {SPV_F_NEGATE, KEEPS, "rgx_negative", ALWAYS},
+    {SPV_F_ABS, KEEPS | GLSL, "rgx_size", ALWAYS},
+    {SPV_TRUNC, KEEPS | GLSL, "rgx_trunc", ALWAYS},
+    {SPV_FLOOR, KEEPS | GLSL, "rgx_floor", ALWAYS},
+    {SPV_CEIL, KEEPS | GLSL, "rgx_ceil", ALWAYS},
+    {SPV_ROUND_EVEN, KEEPS | GLSL, "rgx_rint", ALWAYS},
+    {SPV_F_EQUAL, ASKS, "rgx_equal", ALWAYS},
+    {SPV_F_LESS, ASKS, "rgx_less", ALWAYS},
+    {SPV_F_LESS_EQUAL, ASKS, "rgx_less_equal", ALWAYS},
+};
+
+static spv_id
+own_instruction(gen *g, uint32_t code, uint32_t kind, rg_dtype d, uint32_t n, const spv_id *a)
+{
+    spv_id type = (kind & 3) == ASKS ? g->truth : sv_register(g, d);
+    spv_id r = kind & GLSL ? sv_glsl(g, code, type, n, a) : spv_op(&g->s, code, type, n, a);
+    if ((kind & 3) == ROUNDS)
+        spv_decorate(&g->s, r, NO_CONTRACTION);
+    return r;
+}
+
+static spv_id
+float_instruction(gen *g, uint32_t code, rg_dtype d, uint32_t n, const spv_id *a)
+{
+    size_t i = 0;
+    while (instructions[i].code != code)
+        i++;
+    if (!device_has(g, instructions[i].needs[d == RG_F64]))
+        return call_float(g, instructions[i].name, d == RG_F32, n, a);
+    return own_instruction(g, code, instructions[i].kind, d, n, a);
+}
+#define real_op(g, code, d, ...) float_instruction(g, code, d, spv_list(__VA_ARGS__))
+
 /* -- floats: d is f32 or f64 --------------------------------------------------------------------------------------- */
 
 static spv_id
@@ -50,44 +96,35 @@ real(gen *g, rg_dtype d, double v)
     return sv_const(g, d, ir_float_bits(d, v));
 }
 
-/* by the device, if it rounds correctly; by its approximation and fma; in integers */
-static spv_id
-quotient(gen *g, rg_dtype d, spv_id x, spv_id y)
+/* whether the device's own is an approximation, and its fma exact */
+static bool
+is_near(gen *g, rg_dtype d)
 {
-    bool single = d == RG_F32;
-    if (device_has(g, single ? SPIRV_EXACT32 : SPIRV_EXACT64))
-        return sv_arithmetic(g, SPV_F_DIV, sv_register(g, d), x, y);
-    if (!device_has(g, single ? SPIRV_FUSED32 : SPIRV_FUSED64))
-        return call_float(g, "rgx_quotient", single, 2, (spv_id[]){x, y});
-    spv_id about = sv_arithmetic(g, SPV_F_DIV, sv_register(g, d), real(g, d, 1), y);
-    return call_float(g, "rgx_near_quotient", single, 3, (spv_id[]){x, y, about});
+    static const spirv_features exact[] = EXACT, fused[] = FUSED;
+    return !device_has(g, exact[d == RG_F64]) && device_has(g, fused[d == RG_F64]);
+}
+
+static spv_id
+divided_floats(gen *g, rg_dtype d, spv_id x, spv_id y)
+{
+    if (!is_near(g, d))
+        return real_op(g, SPV_F_DIV, d, x, y);
+    spv_id about = own_instruction(g, SPV_F_DIV, ROUNDS, d, 2, (spv_id[]){real(g, d, 1), y});
+    return call_float(g, "rgx_near_quotient", d == RG_F32, 3, (spv_id[]){x, y, about});
 }
 
 static spv_id
 square_root(gen *g, rg_dtype d, spv_id x)
 {
-    bool single = d == RG_F32;
-    if (device_has(g, single ? SPIRV_EXACT32 : SPIRV_EXACT64))
-        return sv_glsl(g, SPV_SQRT, sv_register(g, d), 1, &x);
-    if (!device_has(g, single ? SPIRV_FUSED32 : SPIRV_FUSED64))
-        return call_float(g, "rgx_root", single, 1, &x);
-    return call_float(g, "rgx_near_root", single, 2, (spv_id[]){x, sv_glsl(g, SPV_INVERSE_SQRT, sv_register(g, d), 1, &x)});
-}
-
-static spv_id
-fused_product(gen *g, rg_dtype d, const spv_id *a)
-{
-    bool single = d == RG_F32;
-    if (device_has(g, single ? SPIRV_FUSED32 : SPIRV_FUSED64))
-        return sv_glsl(g, SPV_FMA, sv_register(g, d), 3, a);
-    return call_float(g, "rgx_fused", single, 3, a);
+    if (!is_near(g, d))
+        return real_op(g, SPV_SQRT, d, x);
+    return call_float(g, "rgx_near_root", d == RG_F32, 2, (spv_id[]){x, sv_glsl(g, SPV_INVERSE_SQRT, sv_register(g, d), 1, &x)});
 }
 
 static spv_id
 floored(gen *g, rg_dtype d, spv_id x, spv_id y)
 {
-    spv_id q = quotient(g, d, x, y);
-    return sv_glsl(g, SPV_FLOOR, sv_register(g, d), 1, &q);
+    return real_op(g, SPV_FLOOR, d, divided_floats(g, d, x, y));
 }
 
 /* the magnitude of one with the sign of the other, by bits */
@@ -95,98 +132,89 @@ static spv_id
 with_sign(gen *g, rg_dtype d, spv_id x, spv_id y)
 {
     spv_id type = d == RG_F64 ? g->u64 : g->u32, all = sv_const(g, d == RG_F64 ? RG_U64 : RG_U32, d == RG_F64 ? INT64_MAX : INT32_MAX);
-    spv_id size = emit(g, SPV_AND, type, emit(g, SPV_BITCAST, type, x), all);
-    spv_id sign = emit(g, SPV_AND, type, emit(g, SPV_BITCAST, type, y), emit(g, SPV_NOT, type, all));
-    return emit(g, SPV_BITCAST, sv_register(g, d), emit(g, SPV_OR, type, size, sign));
+    spv_id size = emit(g, SPV_AND, type, sv_word(g, d, x), all);
+    spv_id sign = emit(g, SPV_AND, type, sv_word(g, d, y), emit(g, SPV_NOT, type, all));
+    return sv_of_word(g, d, emit(g, SPV_OR, type, size, sign));
 }
 
 /* halves away from 0; a number without a fraction stays what it is */
 static spv_id
 rounded_away(gen *g, rg_dtype d, spv_id x)
 {
-    spv_id type = sv_register(g, d), whole = sv_glsl(g, SPV_TRUNC, type, 1, &x), rest = sv_arithmetic(g, SPV_F_SUB, type, x, whole);
-    spv_id size = sv_glsl(g, SPV_F_ABS, type, 1, &rest), up = emit(g, SPV_F_GREATER_EQUAL, g->truth, size, real(g, d, 0.5));
-    spv_id next = sv_arithmetic(g, SPV_F_ADD, type, whole, with_sign(g, d, real(g, d, 1), x));
-    return sv_choose(g, type, up, next, whole);
+    spv_id whole = real_op(g, SPV_TRUNC, d, x), rest = real_op(g, SPV_F_SUB, d, x, whole);
+    spv_id up = real_op(g, SPV_F_LESS_EQUAL, d, real(g, d, 0.5), real_op(g, SPV_F_ABS, d, rest));
+    spv_id next = real_op(g, SPV_F_ADD, d, whole, with_sign(g, d, real(g, d, 1), x));
+    return sv_choose(g, sv_register(g, d), up, next, whole);
+}
+
+static spv_id
+compare_floats(gen *g, rg_op op, rg_dtype d, spv_id x, spv_id y)
+{
+    uint32_t code = op == RG_OP_EQ || op == RG_OP_NE ? SPV_F_EQUAL : op == RG_OP_LT || op == RG_OP_GT ? SPV_F_LESS : SPV_F_LESS_EQUAL;
+    bool swaps = op == RG_OP_GT || op == RG_OP_GE;
+    spv_id holds = real_op(g, code, d, swaps ? y : x, swaps ? x : y);
+    return op == RG_OP_NE ? sv_not(g, holds) : holds;
 }
 
 /* x where strictly smaller (larger) or y is NaN, else y */
 static spv_id
-extremum(gen *g, uint32_t better, spv_id type, spv_id x, spv_id y)
+extremum(gen *g, rg_op better, rg_dtype d, spv_id x, spv_id y)
 {
-    spv_id c = emit(g, better, g->truth, x, y), none = emit(g, SPV_F_NOT_EQUAL, g->truth, y, y);
-    return sv_choose(g, type, emit(g, SPV_LOGICAL_OR, g->truth, c, none), x, y);
-}
-
-static spv_id
-compare_floats(gen *g, rg_op op, spv_id x, spv_id y)
-{
-    uint32_t code = op == RG_OP_EQ   ? SPV_F_EQUAL
-                    : op == RG_OP_NE ? SPV_F_NOT_EQUAL
-                    : op == RG_OP_LT ? SPV_F_LESS
-                    : op == RG_OP_LE ? SPV_F_LESS_EQUAL
-                    : op == RG_OP_GT ? SPV_F_GREATER
-                                     : SPV_F_GREATER_EQUAL;
-    return emit(g, code, g->truth, x, y);
-}
-
-static spv_id
-exponent_of(gen *g, rg_dtype d, spv_id x)
-{
-    return call_float(g, "rgx_exponent", d == RG_F32, 1, &x);
+    spv_id c = compare_floats(g, better, d, x, y), none = compare_floats(g, RG_OP_NE, d, y, y);
+    return sv_choose(g, sv_register(g, d), emit(g, SPV_LOGICAL_OR, g->truth, c, none), x, y);
 }
 
 static spv_id
 float_op(gen *g, rg_op op, rg_dtype d, const spv_id *a)
 {
     bool single = d == RG_F32;
-    spv_id type = sv_register(g, d), x = a[0], y = a[1];
+    spv_id x = a[0], y = a[1];
     switch ((int)op) {
     case RG_OP_NEG:
-        return emit(g, SPV_F_NEGATE, type, x);
+        return real_op(g, SPV_F_NEGATE, d, x);
     case RG_OP_ABS:
-        return sv_glsl(g, SPV_F_ABS, type, 1, a);
+        return real_op(g, SPV_F_ABS, d, x);
     case RG_OP_ADD:
-        return sv_arithmetic(g, SPV_F_ADD, type, x, y);
+        return real_op(g, SPV_F_ADD, d, x, y);
     case RG_OP_SUB:
-        return sv_arithmetic(g, SPV_F_SUB, type, x, y);
+        return real_op(g, SPV_F_SUB, d, x, y);
     case RG_OP_MUL:
-        return sv_arithmetic(g, SPV_F_MUL, type, x, y);
+        return real_op(g, SPV_F_MUL, d, x, y);
     case RG_OP_DIV:
-        return quotient(g, d, x, y);
+        return divided_floats(g, d, x, y);
     case RG_OP_FLOORDIV:
         return floored(g, d, x, y);
     case RG_OP_FLOORMOD:
-        return sv_arithmetic(g, SPV_F_SUB, type, x, sv_arithmetic(g, SPV_F_MUL, type, floored(g, d, x, y), y));
+        return real_op(g, SPV_F_SUB, d, x, real_op(g, SPV_F_MUL, d, floored(g, d, x, y), y));
     case RG_OP_MIN:
-        return extremum(g, SPV_F_LESS, type, x, y);
+        return extremum(g, RG_OP_LT, d, x, y);
     case RG_OP_MAX:
-        return extremum(g, SPV_F_GREATER, type, x, y);
+        return extremum(g, RG_OP_GT, d, x, y);
     case RG_OP_FMA:
-        return fused_product(g, d, a);
+        return float_instruction(g, SPV_FMA, d, 3, a);
     case RG_OP_EQ:
     case RG_OP_NE:
     case RG_OP_LT:
     case RG_OP_LE:
     case RG_OP_GT:
     case RG_OP_GE:
-        return compare_floats(g, op, x, y);
+        return compare_floats(g, op, d, x, y);
     case RG_OP_SQRT:
         return square_root(g, d, x);
     case RG_OP_RSQRT:
-        return quotient(g, d, real(g, d, 1), square_root(g, d, x));
+        return divided_floats(g, d, real(g, d, 1), square_root(g, d, x));
     case RG_OP_FLOOR:
-        return sv_glsl(g, SPV_FLOOR, type, 1, a);
+        return real_op(g, SPV_FLOOR, d, x);
     case RG_OP_CEIL:
-        return sv_glsl(g, SPV_CEIL, type, 1, a);
+        return real_op(g, SPV_CEIL, d, x);
     case RG_OP_ROUND:
         return rounded_away(g, d, x);
     case RG_OP_RINT:
-        return sv_glsl(g, SPV_ROUND_EVEN, type, 1, a);
+        return real_op(g, SPV_ROUND_EVEN, d, x);
     case RG_OP_TRUNC:
-        return sv_glsl(g, SPV_TRUNC, type, 1, a);
+        return real_op(g, SPV_TRUNC, d, x);
     case RG_OP_ZERO_GUARD:
-        return sv_choose(g, type, emit(g, SPV_F_EQUAL, g->truth, x, real(g, d, 0)), real(g, d, 0), y);
+        return sv_choose(g, sv_register(g, d), real_op(g, SPV_F_EQUAL, d, x, real(g, d, 0)), real(g, d, 0), y);
     case RG_OP_COPYSIGN:
         return with_sign(g, d, x, y);
     case RG_OP_LDEXP:
@@ -194,7 +222,7 @@ float_op(gen *g, rg_op op, rg_dtype d, const spv_id *a)
     case RG_OP_FRACTION:
         return call_float(g, "rgx_fraction", single, 1, a);
     case RG_OP_EXPONENT:
-        return exponent_of(g, d, x);
+        return call_float(g, "rgx_exponent", single, 1, a);
 #define RGM1(NAME, name)                                                                                                         \
     case RG_OP_##NAME:                                                                                                           \
         return call_float(g, "rgm_" #name, single, 1, a);
@@ -249,7 +277,7 @@ compare_integers(gen *g, rg_op op, rg_dtype d, spv_id x, spv_id y)
 spv_id
 sv_compare(gen *g, rg_op op, rg_dtype d, spv_id x, spv_id y)
 {
-    return ir_is_float(d) ? compare_floats(g, op, x, y) : compare_integers(g, op, d, x, y);
+    return ir_is_float(d) ? compare_floats(g, op, d == RG_F64 ? d : RG_F32, x, y) : compare_integers(g, op, d, x, y);
 }
 
 /* For every y, as ops.def says: by 0 the quotient is 0, the remainder x; by -1 the one quotient that overflows wraps. */
@@ -430,18 +458,33 @@ resized(gen *g, rg_dtype from, rg_dtype to, spv_id v)
     return ir_is_signed(from) ? emit(g, SPV_S_CONVERT, g->u64, v) : sv_high(g, v);
 }
 
+/* the nearest that the type has */
+static spv_id
+clamped(gen *g, rg_dtype from, rg_dtype to, spv_id v)
+{
+    unsigned bits = ir_bits(to);
+    bool s = ir_is_signed(to);
+    uint64_t most = s ? ((uint64_t)1 << (bits - 1)) - 1 : UINT64_MAX >> (64 - bits);
+    v = sv_scalar(g, RG_OP_MIN, from, from, (spv_id[]){v, sv_const(g, from, most)});
+    if (s)
+        v = sv_scalar(g, RG_OP_MAX, from, from, (spv_id[]){v, sv_const(g, from, ~most)});
+    return resized(g, from, to, v);
+}
+
 /* truncated; the nearest that there is where it is out of range, 0 for what is no number. d: f32 or f64 */
 static spv_id
 float_to_integer(gen *g, rg_dtype d, rg_dtype to, spv_id v)
 {
     unsigned bits = ir_bits(to);
     bool s = ir_is_signed(to);
-    spv_id type = sv_register(g, d), whole = sv_glsl(g, SPV_TRUNC, type, 1, &v), into = sv_register(g, to);
+    if (d == RG_F64 && !has_f64(g))
+        return clamped(g, s ? RG_I64 : RG_U64, to, sv_library(g, s ? "rgx_to_signed" : "rgx_to_unsigned", 1, &v));
+    spv_id type = sv_register(g, d), whole = real_op(g, SPV_TRUNC, d, v), into = sv_register(g, to);
     double high = s ? (double)((uint64_t)1 << (bits - 1)) : 2 * (double)((uint64_t)1 << (bits - 1)), low = s ? -high : 0;
     uint64_t most = s ? ((uint64_t)1 << (bits - 1)) - 1 : UINT64_MAX >> (64 - bits), least = s ? ~most : 0;
-    spv_id fits_above = emit(g, SPV_F_LESS, g->truth, whole, real(g, d, high));
-    spv_id fits_below = emit(g, SPV_F_GREATER_EQUAL, g->truth, whole, real(g, d, low));
-    spv_id fits = emit(g, SPV_LOGICAL_AND, g->truth, fits_above, fits_below), is_number = emit(g, SPV_F_EQUAL, g->truth, v, v);
+    spv_id fits_above = compare_floats(g, RG_OP_LT, d, whole, real(g, d, high));
+    spv_id fits_below = compare_floats(g, RG_OP_GE, d, whole, real(g, d, low));
+    spv_id fits = emit(g, SPV_LOGICAL_AND, g->truth, fits_above, fits_below), is_number = compare_floats(g, RG_OP_EQ, d, v, v);
     spv_id safe = sv_choose(g, type, fits, whole, real(g, d, 0));
     spv_id made = emit(g, s ? SPV_F_TO_S : SPV_F_TO_U, into, safe);
     spv_id end = sv_choose(g, into, fits_below, sv_const(g, to, most), sv_const(g, to, least));
@@ -451,7 +494,12 @@ float_to_integer(gen *g, rg_dtype d, rg_dtype to, spv_id v)
 static spv_id
 integer_to_float(gen *g, rg_dtype from, rg_dtype to, spv_id v)
 {
-    spv_id made = emit(g, ir_is_signed(from) ? SPV_S_TO_F : SPV_U_TO_F, sv_register(g, to), v);
+    bool s = ir_is_signed(from);
+    if (to == RG_F64 && !has_f64(g)) {
+        spv_id wide = resized(g, from, s ? RG_I64 : RG_U64, v);
+        return sv_library(g, s ? "rgx_of_signed" : "rgx_of_unsigned", 1, &wide);
+    }
+    spv_id made = emit(g, s ? SPV_S_TO_F : SPV_U_TO_F, sv_register(g, to), v);
     return to == RG_F16 ? sv_library(g, "rgx_half", 1, &made) : made;
 }
 
@@ -459,9 +507,11 @@ static spv_id
 resized_float(gen *g, rg_dtype from, rg_dtype to, spv_id v)
 {
     if (to == RG_F64)
-        return emit(g, SPV_F_CONVERT, sv_register(g, RG_F64), v);
-    if (from == RG_F64)
-        v = to == RG_F16 ? sv_library(g, "rgx_odd_float", 1, &v) : emit(g, SPV_F_CONVERT, g->f32, v);
+        return has_f64(g) ? emit(g, SPV_F_CONVERT, sv_register(g, to), v) : sv_library(g, "rgx_double", 1, &v);
+    if (from == RG_F64 && to == RG_F16)
+        v = sv_library(g, "rgx_odd_float", 1, &v);
+    else if (from == RG_F64)
+        v = has_f64(g) ? emit(g, SPV_F_CONVERT, g->f32, v) : sv_library(g, "rgx_single", 1, &v);
     return to == RG_F16 ? sv_library(g, "rgx_half", 1, &v) : v;
 }
 
@@ -479,7 +529,7 @@ sv_cast(gen *g, rg_dtype from, rg_dtype to, spv_id v)
     if (from == to)
         return v;
     if (to == RG_BOOL)
-        return emit(g, from_float ? SPV_F_NOT_EQUAL : SPV_I_NOT_EQUAL, g->truth, v, sv_const(g, from, 0));
+        return sv_compare(g, RG_OP_NE, from, v, sv_const(g, from, 0));
     if (from == RG_BOOL)
         return from_bool(g, to, v);
     if (from_float)
@@ -487,30 +537,44 @@ sv_cast(gen *g, rg_dtype from, rg_dtype to, spv_id v)
     return to_float ? integer_to_float(g, from, to, v) : resized(g, from, to, v);
 }
 
-/* -- bits as they lie in memory ------------------------------------------------------------------------------------- */
+/* -- bits ------------------------------------------------------------------------------------------------------------ */
+
+static bool
+is_its_bits(const gen *g, rg_dtype d)
+{
+    return d == RG_F64 ? !has_f64(g) : !ir_is_float(d);
+}
+
+spv_id
+sv_word(gen *g, rg_dtype d, spv_id v)
+{
+    if (d == RG_BOOL)
+        return sv_choose(g, g->u32, v, sv_u32(g, 1), sv_u32(g, 0));
+    return is_its_bits(g, d) ? v : emit(g, SPV_BITCAST, d == RG_F64 ? g->u64 : g->u32, v);
+}
+
+spv_id
+sv_of_word(gen *g, rg_dtype d, spv_id word)
+{
+    if (d == RG_BOOL)
+        return emit(g, SPV_I_NOT_EQUAL, g->truth, word, sv_u32(g, 0));
+    return is_its_bits(g, d) ? word : emit(g, SPV_BITCAST, sv_register(g, d), word);
+}
 
 spv_id
 sv_raw(gen *g, rg_dtype d, spv_id v)
 {
-    if (d == RG_BOOL)
-        return sv_choose(g, g->u32, v, sv_u32(g, 1), sv_u32(g, 0));
     if (d == RG_F16)
         return sv_library(g, "rgx_half_bits", 1, &v);
-    if (ir_is_float(d))
-        return emit(g, SPV_BITCAST, d == RG_F64 ? g->u64 : g->u32, v);
-    return bits_alone(g, d, v);
+    return d == RG_BOOL || ir_is_float(d) ? sv_word(g, d, v) : bits_alone(g, d, v);
 }
 
 spv_id
 sv_from_raw(gen *g, rg_dtype d, spv_id raw)
 {
-    if (d == RG_BOOL)
-        return emit(g, SPV_I_NOT_EQUAL, g->truth, raw, sv_u32(g, 0));
     if (d == RG_F16)
         return sv_library(g, "rgx_of_half", 1, &raw);
-    if (ir_is_float(d))
-        return emit(g, SPV_BITCAST, sv_register(g, d), raw);
-    return narrowed(g, d, raw);
+    return d == RG_BOOL || ir_is_float(d) ? sv_of_word(g, d, raw) : narrowed(g, d, raw);
 }
 
 /* -- all together -------------------------------------------------------------------------------------------------- */

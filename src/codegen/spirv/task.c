@@ -193,19 +193,18 @@ set_piece(gen *g, const ir_op *op, const domain *d, spv_id piece)
         set_task_index(g, op, d, k, k ? split_off(g, &number, d->count[k]) : number);
 }
 
-/* Contributions are added up in f64 where they are narrower and the device has it, else in f32. */
+/* Contributions of floats are added up in f64. */
 static rg_dtype
-sum_dtype(const gen *g, const ir_op *op, uint32_t r)
+sum_dtype(const ir_op *op, uint32_t r)
 {
     rg_dtype d = ir_dtype(op->results[r]);
-    bool wide = g->options->features & SPIRV_FLOAT64 || d == RG_F64;
-    return op->reduce[r] != RG_RMW_ADD || !ir_is_float(d) ? d : wide ? RG_F64 : RG_F32;
+    return op->reduce[r] == RG_RMW_ADD && ir_is_float(d) ? RG_F64 : d;
 }
 
 static spv_id
 identity_of(gen *g, const ir_op *op, uint32_t r)
 {
-    rg_dtype d = sum_dtype(g, op, r);
+    rg_dtype d = sum_dtype(op, r);
     return sv_const(g, d, ir_identity(d, (rg_rmw)op->reduce[r]));
 }
 
@@ -222,7 +221,7 @@ write_partials(gen *g, const ir_op *op, const domain *d, spv_id *sums)
 {
     spv_id row = partial_row(g, op, sv_high(g, g->group));
     for (uint32_t r = 0; r < op->nresults; r++) {
-        rg_dtype of = sum_dtype(g, op, r);
+        rg_dtype of = sum_dtype(op, r);
         spv_id sum = d->lanes ? sv_reduce(g, (rg_rmw)op->reduce[r], of, sums[r]) : sums[r];
         sv_branch first = sv_if(g, sv_is_first(g));
         if (ir_bytes(of) == 8)
@@ -248,7 +247,7 @@ run_own_pieces(gen *g, const ir_op *op, const domain *d, spv_id *sums)
     uint32_t n = op->nresults;
     spv_id *types = arena_new_n(g->in, spv_id, n + 1), own = own_pieces(g, d), step = sv_high(g, g->groups);
     for (uint32_t r = 0; r < n; r++) {
-        types[r] = sv_register(g, sum_dtype(g, op, r));
+        types[r] = sv_register(g, sum_dtype(op, r));
         sums[r] = identity_of(g, op, r);
     }
     sv_loop l = sv_count(g, sv_u64(g, 0), own, n, types, sums);
@@ -260,7 +259,7 @@ run_own_pieces(gen *g, const ir_op *op, const domain *d, spv_id *sums)
         return;
     const ir_op *yield = ir_terminator(op->regions[0]);
     for (uint32_t r = 0; r < n; r++) {
-        rg_dtype from = ir_dtype(op->results[r]), to = sum_dtype(g, op, r);
+        rg_dtype from = ir_dtype(op->results[r]), to = sum_dtype(op, r);
         sums[r] = sv_combine(g, (rg_rmw)op->reduce[r], to, l.at[1 + r], sv_cast(g, from, to, sv_get(g, yield->args[r])));
     }
     sv_poll(g, op, ir_work(op->regions[0]));
@@ -292,13 +291,13 @@ make_combination(gen *g, const ir_op *op, uint32_t place)
     spv_function f;
     spv_id fn = open_entry(g, &f, NULL, place), *types = arena_new_n(g->in, spv_id, n + 1), *sums = arena_new_n(g->in, spv_id, n + 1);
     for (uint32_t r = 0; r < n; r++) {
-        types[r] = sv_register(g, sum_dtype(g, op, r));
+        types[r] = sv_register(g, sum_dtype(op, r));
         sums[r] = identity_of(g, op, r);
     }
     sv_loop l = sv_count(g, sv_u64(g, 0), sv_high(g, g->groups), n, types, sums);
     spv_id row = partial_row(g, op, l.at[0]);
     for (uint32_t r = 0; r < n; r++) {
-        rg_dtype d = sum_dtype(g, op, r);
+        rg_dtype d = sum_dtype(op, r);
         spv_id raw = ir_bytes(d) == 8 ? sv_read64(g, row, 8 * r) : sv_read32(g, row, 8 * r);
         sums[r] = sv_combine(g, (rg_rmw)op->reduce[r], d, l.at[1 + r], sv_from_raw(g, d, raw));
     }
@@ -306,7 +305,7 @@ make_combination(gen *g, const ir_op *op, uint32_t place)
     sv_loop_results(g, &l, types, sums);
     spv_id record = sv_read64(g, g->launch, offsetof(rt_vulkan_launch, record));
     for (uint32_t r = 0; r < n; r++) {
-        rg_dtype d = ir_dtype(op->results[r]), wide = sum_dtype(g, op, r);
+        rg_dtype d = ir_dtype(op->results[r]), wide = sum_dtype(op, r);
         spv_id init = sv_cast(g, d, wide, sv_get(g, op->args[op->nargs - n + r]));
         sums[r] = sv_cast(g, wide, d, sv_combine(g, (rg_rmw)op->reduce[r], wide, init, sums[r]));
     }
