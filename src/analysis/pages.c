@@ -49,6 +49,39 @@ ir_tape_is_own(const ir_op *begin, ir_own_tape *own)
     return all.most && own->bytes <= machine->own_tape;
 }
 
+static bool
+is_no_pop(ir_op *op, void *user)
+{
+    (void)user;
+    return op->code != RG_OP_TAPE_POP && op->code != RG_OP_TAPE_RESTORE;
+}
+
+/* whether something has been popped when r ends, if so where it begins or not */
+static bool
+mark_behind_pops(const ir_region *r, bool popped, bool *behind)
+{
+    ir_for_ops (op, r) {
+        bool after = popped;
+        if (op->code == RG_OP_TAPE_PUSH && popped)
+            behind[op->results[0]->id] = true;
+        popped |= !is_no_pop(op, NULL);
+        for (uint32_t i = 0; i < op->nregions; i++) {
+            bool repeats = op->code != RG_OP_IF && !ir_walk(op->regions[i], is_no_pop, NULL);
+            after |= mark_behind_pops(op->regions[i], popped || repeats, behind);
+        }
+        popped |= after;
+    }
+    return popped;
+}
+
+const bool *
+ir_pushes_behind_pops(const ir_region *thread, arena *in)
+{
+    bool *behind = arena_new_n(in, bool, thread->fn->next_id);
+    (void)mark_behind_pops(thread, false, behind);
+    return behind;
+}
+
 bool
 ir_takes_pages(const ir_op *op)
 {

@@ -57,13 +57,13 @@ typedef struct scope {
     LLVMValueRef warp, running; /* GPUs: at kernel level the warp's worker; the rt_gpu_task of the task, or of the last */
     LLVMValueRef places[2][2]; /* for functions of two results: which, f64 */
     /* GPUs: number of the lane; at kernel level whether this thread writes; where a fault leaves the function; the
-     * parallel loop has one thread; pushes that come after pops, by id of their cursor */
+     * parallel loop has one thread */
     LLVMValueRef lane_number, is_alone;
     LLVMBasicBlockRef leave;
     LLVMBasicBlockRef changed; /* behind the kernel level's last change of memory */
     bool single;
     uint32_t own_unit; /* bytes of a field of a thread's frames in its own memory; 0: they lie on pages */
-    bool *again;
+    const bool *behind_pops; /* ir_pushes_behind_pops; NULL: not asked for yet */
     private_sum *sums; /* nsums of them */
     uint32_t nsums;
     bool decided; /* in the version of a loop in which sums are our own and threads have their elements (versions.c) */

@@ -4,47 +4,13 @@
  * whole lines. What is the same in all lanes all write to one place. A frame's size is a multiple of 8 (ir_frame_bytes):
  * every number is aligned, as a GPU wants it. */
 #include "codegen/llvm/gen.h"
+
+#include "analysis/pages.h"
 #include "rt/gpu/gpu.h"
 
 /* -- pushes after pops ------------------------------------------------------------------------------- */
 
-/* Lanes that are ahead must not overwrite what others have still to read: pushes that come after a pop wait. */
-
-static bool
-is_pop(ir_op *op, void *user)
-{
-    (void)user;
-    return op->code != RG_OP_TAPE_POP;
-}
-
-/* whether something has been popped when r ends, if so where it begins or not */
-static bool
-mark_again(gen *g, const ir_region *r, bool popped)
-{
-    ir_for_ops (op, r) {
-        bool behind = popped;
-        if (op->code == RG_OP_TAPE_PUSH && popped)
-            g->s->again[op->results[0]->id] = true;
-        if (op->code == RG_OP_TAPE_POP)
-            popped = true;
-        for (uint32_t i = 0; i < op->nregions; i++) {
-            bool repeats = op->code != RG_OP_IF && !ir_walk(op->regions[i], is_pop, NULL);
-            behind |= mark_again(g, op->regions[i], popped || repeats);
-        }
-        popped |= behind;
-    }
-    return popped;
-}
-
-static bool
-comes_after_pop(gen *g, const ir_op *push)
-{
-    if (!g->s->again) {
-        g->s->again = arena_new_n(g->scratch, bool, g->ir->next_id);
-        mark_again(g, g->s->region, false);
-    }
-    return g->s->again[push->results[0]->id];
-}
+/* Pushes that come after a pop wait for all lanes. */
 
 gen_some
 gen_push_begin(gen *g, const ir_op *op)
@@ -53,7 +19,9 @@ gen_push_begin(gen *g, const ir_op *op)
         return (gen_some){0};
     if (!g->s->task)
         return gen_once_begin(g);
-    if (comes_after_pop(g, op))
+    if (!g->s->behind_pops)
+        g->s->behind_pops = ir_pushes_behind_pops(g->s->region, g->scratch);
+    if (g->s->behind_pops[op->results[0]->id])
         gen_warp_sync(g);
     return (gen_some){0};
 }

@@ -126,14 +126,48 @@ read_values(gen *g, ir_value *const *values, uint32_t n, spv_id frame)
     }
 }
 
-/* -- pushes and pops ----------------------------------------------------------------------------------------------------- */
+/* -- frames in a variable of each invocation (ir_tape_is_own): fields one after the other; a cursor counts them ------------ */
 
-static bool
-is_no_pop(ir_op *op, void *user)
+void
+sv_begin_own_frames(gen *g, const ir_op *begin, const ir_own_tape *own)
 {
-    (void)user;
-    return op->code != RG_OP_TAPE_POP && op->code != RG_OP_TAPE_RESTORE;
+    g->own_unit = own->unit;
+    g->own_frames = spv_local(&g->s, spv_array(&g->s, own->unit == 8 ? g->u64 : g->u32, own->bytes / own->unit));
+    sv_set(g, begin->results[0], sv_u64(g, 0));
 }
+
+static spv_id
+own_field(gen *g, spv_id cursor)
+{
+    spv_id type = g->own_unit == 8 ? g->u64 : g->u32;
+    return emit(g, SPV_CHAIN, spv_pointer(&g->s, SPV_IN_FUNCTION, type), g->own_frames, sv_low(g, cursor));
+}
+
+static void
+push_own(gen *g, const ir_op *op, spv_id cursor)
+{
+    for (uint32_t i = 1; i < op->nargs; i++) {
+        rg_dtype d = ir_dtype(op->args[i]);
+        spv_id raw = sv_raw(g, d, sv_get(g, op->args[i]));
+        raw = g->own_unit > ir_bytes(d) ? sv_high(g, raw) : raw;
+        emit_do(g, SPV_STORE, own_field(g, sv_add(g, cursor, i - 1)), raw);
+    }
+    sv_set(g, op->results[0], sv_add(g, cursor, op->nargs - 1));
+}
+
+static void
+pop_own(gen *g, const ir_op *op, spv_id cursor)
+{
+    cursor = sv_add(g, cursor, -(uint64_t)(op->nresults - 1));
+    for (uint32_t i = 1; i < op->nresults; i++) {
+        rg_dtype d = ir_dtype(op->results[i]);
+        spv_id raw = emit(g, SPV_LOAD, g->own_unit == 8 ? g->u64 : g->u32, own_field(g, sv_add(g, cursor, i - 1)));
+        sv_set(g, op->results[i], sv_from_raw(g, d, g->own_unit > ir_bytes(d) ? sv_low(g, raw) : raw));
+    }
+    sv_set(g, op->results[0], cursor);
+}
+
+/* -- pushes and pops ----------------------------------------------------------------------------------------------------- */
 
 /* Lanes that are ahead must not write over what others have still to read. */
 void
@@ -143,9 +177,15 @@ sv_push(gen *g, const ir_op *op)
     spv_id cursor = sv_get(g, op->args[0]);
     for (uint32_t i = 0; i < n; i++)
         (void)sv_get(g, op->args[1 + i]);
+    if (g->own_frames) {
+        push_own(g, op, cursor);
+        return;
+    }
     if (!op->in_page)
         cursor = sv_with_room(g, cursor, sv_u64(g, size), op);
-    if (!ir_walk((ir_region *)g->region, is_no_pop, NULL))
+    if (!g->behind_pops)
+        g->behind_pops = ir_pushes_behind_pops(g->region, g->in);
+    if (g->behind_pops[op->results[0]->id])
         sv_barrier(g);
     write_values(g, op->args + 1, n, cursor);
     sv_set(g, op->results[0], sv_add(g, cursor, size));
@@ -156,6 +196,10 @@ sv_pop(gen *g, const ir_op *op)
 {
     uint32_t n = op->nresults - 1;
     spv_id cursor = sv_get(g, op->args[0]);
+    if (g->own_frames) {
+        pop_own(g, op, cursor);
+        return;
+    }
     if (!op->in_page)
         cursor = sv_above_bottom(g, cursor);
     cursor = sv_add(g, cursor, -(uint64_t)ir_frame_of(op->results + 1, n));

@@ -49,6 +49,9 @@ typedef struct gen {
     spv_id launch, args, lane, group, groups;
     spv_id fuel;         /* operations until it asks whether the launch is to end; 0: it has no loop that does */
     bool has_worker;     /* the tape is used */
+    spv_id own_frames;   /* a variable, of fields of own_unit bytes; 0: frames lie on pages */
+    uint32_t own_unit;
+    const bool *behind_pops; /* ir_pushes_behind_pops; NULL: not asked for yet */
 } gen;
 
 #define emit(g, op, type, ...) spv_make(&(g)->s, op, type, __VA_ARGS__)

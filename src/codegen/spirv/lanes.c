@@ -22,10 +22,11 @@ use_subgroups(gen *g, uint32_t capability)
     g->code.uses |= SPIRV_SUBGROUPS;
 }
 
+/* a subgroup of RT_WARP is all of its workgroup */
 void
 sv_barrier(gen *g)
 {
-    spv_id scope = sv_u32(g, WORKGROUP);
+    spv_id scope = sv_u32(g, by_subgroup(g) ? SUBGROUP : WORKGROUP);
     emit_do(g, SPV_BARRIER, scope, scope, sv_u32(g, ORDER));
 }
 

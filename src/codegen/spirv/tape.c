@@ -356,8 +356,13 @@ tape_room(gen *g, const ir_op *op)
 /* -- begin and end ------------------------------------------------------------------------------------------------------------- */
 
 static void
-begin_own_tape(gen *g, const ir_op *op)
+begin_tape(gen *g, const ir_op *op)
 {
+    ir_own_tape frames;
+    if (g->task && ir_tape_is_own(op, &frames)) {
+        sv_begin_own_frames(g, op, &frames);
+        return;
+    }
     spv_id cursor = own(g, g->u64, of_cursor(g));
     sv_barrier(g); /* all have read what the thread before left here */
     if (op->one_page) {
@@ -372,7 +377,7 @@ sv_tape_op(gen *g, const ir_op *op)
 {
     switch ((int)op->code) {
     case RG_OP_TAPE_BEGIN:
-        begin_own_tape(g, op);
+        begin_tape(g, op);
         break;
     case RG_OP_TAPE_END:
         set_own(g, of_cursor(g), sv_get(g, op->args[0]));

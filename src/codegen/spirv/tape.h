@@ -2,6 +2,7 @@
 #ifndef CODEGEN_SPIRV_TAPE_H
 #define CODEGEN_SPIRV_TAPE_H
 
+#include "analysis/pages.h"
 #include "codegen/spirv/gen.h"
 
 /* what an entry has while a function is written */
@@ -20,6 +21,7 @@ spv_id sv_pages_left(gen *g, spv_id depth);
 spv_id sv_first_page(gen *g);
 
 /* frames.c */
+void sv_begin_own_frames(gen *g, const ir_op *begin, const ir_own_tape *own);
 void sv_push(gen *g, const ir_op *op);
 void sv_pop(gen *g, const ir_op *op);
 

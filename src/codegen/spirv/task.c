@@ -3,6 +3,7 @@
  * A workgroup runs pieces of a task: group by group of RT_WARP threads, which are successive along the last axis; or, of loops without
  * lanes, thread by thread. Piece p is group p % (groups of a row) of row p / (groups of a row). Workgroup w has the pieces w, w + G, ...,
  * so that those who record and those who rewind have the same. Where launches are deterministic one workgroup runs all. */
+#include "analysis/pages.h"
 #include "codegen/spirv/gen.h"
 
 enum { LAUNCH, ARGS, DECORATION_BLOCK = 2, DECORATION_OFFSET = 35 };
@@ -43,10 +44,13 @@ sv_launch_here(gen *g)
 
 /* -- an entry ------------------------------------------------------------------------------------------------------------ */
 
+/* *own: the tape begins in a variable of the thread's own */
 static bool
-is_no_tape(ir_op *op, void *user)
+is_no_tape(ir_op *op, void *own)
 {
-    (void)user;
+    ir_own_tape frames;
+    if (op->code == RG_OP_TAPE_BEGIN)
+        *(bool *)own = ir_tape_is_own(op, &frames);
     return !ir_is_tape_op(op);
 }
 
@@ -55,10 +59,13 @@ static spv_id
 open_entry(gen *g, spv_function *f, const ir_op *op, uint32_t place)
 {
     spv_id fn = spv_function_begin(&g->s, f, g->nothing, 0, NULL, NULL);
+    bool own = false;
     g->values = arena_new_n(g->in, spv_id, g->kernel->next_id + 1);
     g->in_memory = arena_new_n(g->in, bool, g->kernel->next_id + 1);
     g->fields = (map){.in = g->in};
     g->fuel = 0;
+    g->own_frames = 0;
+    g->behind_pops = NULL;
     g->ir = g->kernel;
     g->task = op && op->code == RG_OP_PARALLEL ? op : NULL;
     g->region = op ? op->regions[0] : g->kernel->body;
@@ -72,7 +79,7 @@ open_entry(gen *g, spv_function *f, const ir_op *op, uint32_t place)
     ended = sv_take_id(g, g->u32, ended, sv_u32(g, 0));
     sv_end_cancelled(g, emit(g, SPV_I_NOT_EQUAL, g->truth, ended, sv_u32(g, 0)), sv_u32(g, place));
     g->groups = g->options->deterministic ? sv_u32(g, 1) : sv_read32(g, g->launch, offsetof(rt_vulkan_launch, groups));
-    g->has_worker = op && !ir_walk(op->regions[0], is_no_tape, NULL);
+    g->has_worker = op && !ir_walk(op->regions[0], is_no_tape, &own) && !own;
     g->s.at_top = false;
     if (g->has_worker)
         sv_worker_load(g);
@@ -283,7 +290,7 @@ make_task_entry(gen *g, const ir_op *op, uint32_t place)
         g->code.cells = op->nresults;
 }
 
-/* Group after group, in their order, then with the initial value; rounded once. */
+/* Lane l adds up groups l, l + RT_WARP, ..., then the lanes do, then the initial value comes; rounded once. */
 static void
 make_combination(gen *g, const ir_op *op, uint32_t place)
 {
@@ -294,15 +301,20 @@ make_combination(gen *g, const ir_op *op, uint32_t place)
         types[r] = sv_register(g, sum_dtype(op, r));
         sums[r] = identity_of(g, op, r);
     }
-    sv_loop l = sv_count(g, sv_u64(g, 0), sv_high(g, g->groups), n, types, sums);
-    spv_id row = partial_row(g, op, l.at[0]);
+    spv_id groups = sv_high(g, g->groups);
+    sv_loop l = sv_count(g, sv_u64(g, 0), groups, n, types, sums);
+    spv_id group = emit(g, SPV_I_ADD, g->u64, l.at[0], sv_high(g, g->lane)), some = emit(g, SPV_U_LESS, g->truth, group, groups);
+    spv_id row = partial_row(g, op, sv_choose(g, g->u64, some, group, sv_u64(g, 0)));
     for (uint32_t r = 0; r < n; r++) {
         rg_dtype d = sum_dtype(op, r);
         spv_id raw = ir_bytes(d) == 8 ? sv_read64(g, row, 8 * r) : sv_read32(g, row, 8 * r);
-        sums[r] = sv_combine(g, (rg_rmw)op->reduce[r], d, l.at[1 + r], sv_from_raw(g, d, raw));
+        spv_id own = sv_choose(g, types[r], some, sv_from_raw(g, d, raw), identity_of(g, op, r));
+        sums[r] = sv_combine(g, (rg_rmw)op->reduce[r], d, l.at[1 + r], own);
     }
-    sv_count_end(g, &l, sv_u64(g, 1), sums);
+    sv_count_end(g, &l, sv_u64(g, RT_WARP), sums);
     sv_loop_results(g, &l, types, sums);
+    for (uint32_t r = 0; r < n; r++)
+        sums[r] = sv_reduce(g, (rg_rmw)op->reduce[r], sum_dtype(g, op, r), sums[r]);
     spv_id record = sv_read64(g, g->launch, offsetof(rt_vulkan_launch, record));
     for (uint32_t r = 0; r < n; r++) {
         rg_dtype d = ir_dtype(op->results[r]), wide = sum_dtype(op, r);

@@ -18,9 +18,10 @@ static uint32_t
 most_groups(const spirv_code *code, const rt_segments_limits *limits)
 {
     uint64_t fit = limits->budget / RT_GPU_PAGE / PAGES_EACH;
-    if (!code->info.has_tape || fit >= limits->groups)
+    if (!code->info.has_tape)
         return limits->groups;
-    return fit ? (uint32_t)fit : 1;
+    fit = fit < RT_VULKAN_TAPES ? fit : RT_VULKAN_TAPES;
+    return fit > limits->groups ? limits->groups : fit ? (uint32_t)fit : 1;
 }
 
 /* Tapes may take all of the budget; the kernel level's arrays lie beside it. Where only the device knows how large these are, they may be as

@@ -15,8 +15,11 @@
 
 #include "rt/gpu/launch.h"
 
-enum { RT_VULKAN_GROUPS = 2048 }; /* workgroups of a task at most */
-_Static_assert(8 * RT_VULKAN_GROUPS + 8 <= RT_GPU_PAGE - RT_GPU_HEADER, "the cursors of all are a frame (codegen/spirv/snapshot.c)");
+enum {
+    RT_VULKAN_GROUPS = 8192, /* workgroups of a task at most */
+    RT_VULKAN_TAPES = 2048   /* where they have tapes */
+};
+_Static_assert(8 * RT_VULKAN_TAPES + 8 <= RT_GPU_PAGE - RT_GPU_HEADER, "the cursors of all are a frame (codegen/spirv/snapshot.c)");
 
 /* Of one workgroup, and one more behind all of them: the kernel level's. All zero: it has no tape yet. */
 typedef struct rt_vulkan_worker {
