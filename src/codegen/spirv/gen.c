@@ -277,8 +277,13 @@ sv_put_modes(gen *g, spv_id fn)
         {SPIRV_ROUND32, MODE_RTE, SPV_CAP_RTE, 32},                 {SPIRV_ROUND64, MODE_RTE, SPV_CAP_RTE, 64},
         {SPIRV_KEEPS32, MODE_KEEPS, SPV_CAP_KEEPS, 32},             {SPIRV_KEEPS64, MODE_KEEPS, SPV_CAP_KEEPS, 64},
     };
-    enum { LOCAL_SIZE = 17 };
+    enum { LOCAL_SIZE = 17, UNIFORM_CONTROL_FLOW = 4421 };
     spv_put(&g->s.sections[SPV_MODES], SPV_MODE, spv_list(fn, LOCAL_SIZE, RT_WARP, 1, 1));
+    if (g->options->features & SPIRV_MEETS && g->code.uses & SPIRV_SUBGROUPS) {
+        spv_extension(&g->s, "SPV_KHR_subgroup_uniform_control_flow");
+        spv_put(&g->s.sections[SPV_MODES], SPV_MODE, spv_list(fn, UNIFORM_CONTROL_FLOW));
+        g->code.uses |= SPIRV_MEETS;
+    }
     for (size_t i = 0; i < countof(modes); i++)
         if (g->options->features & modes[i].feature && (modes[i].bits == 32 || g->f64)) {
             put_mode(g, fn, modes[i].mode, modes[i].capability, modes[i].bits);

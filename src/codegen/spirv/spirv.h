@@ -34,7 +34,8 @@ enum {
     SPIRV_EXACT32 = 1 << 16,
     SPIRV_EXACT64 = 1 << 17,
     SPIRV_FUSED32 = 1 << 18,
-    SPIRV_FUSED64 = 1 << 19
+    SPIRV_FUSED64 = 1 << 19,
+    SPIRV_MEETS = 1 << 20 /* shaderSubgroupUniformControlFlow: lanes that a branch has parted meet where it ends */
 };
 typedef uint32_t spirv_features;
 

@@ -93,6 +93,7 @@ enum {
     VK_S_MEMORY_BUDGET = 1000237000,
     VK_S_BUFFER_ADDRESS = 1000244001,
     VK_S_FEATURES_ATOMIC_FLOAT = 1000260000,
+    VK_S_FEATURES_UNIFORM_CONTROL = 1000323000,
 };
 
 /* -- instance and devices -- */
@@ -213,6 +214,10 @@ typedef struct vk_features_subgroup_size {
     vk_head head;
     uint32_t control, full;
 } vk_features_subgroup_size;
+typedef struct vk_features_uniform_control {
+    vk_head head;
+    uint32_t uniform;
+} vk_features_uniform_control;
 typedef struct vk_features_atomic_float {
     vk_head head;
     uint32_t buffer32, buffer32_add, buffer64, buffer64_add, shared32, shared32_add, shared64, shared64_add, images[4];

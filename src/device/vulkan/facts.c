@@ -2,7 +2,7 @@
 #include "device/vulkan/vulkan.h"
 
 static const char atomic_float[] = "VK_EXT_shader_atomic_float", memory_budget[] = "VK_EXT_memory_budget",
-                  subgroup_size[] = "VK_EXT_subgroup_size_control";
+                  subgroup_size[] = "VK_EXT_subgroup_size_control", uniform_control[] = "VK_KHR_shader_subgroup_uniform_control_flow";
 
 enum { SUBGROUP_OPERATIONS = 1 | 2 | 8 | 16, /* basic, vote, ballot, shuffle */ DEVICES = 64, VK_1_3 = 1 << 22 | 3 << 12 };
 
@@ -37,6 +37,7 @@ read_extensions(const vk_api *api, vk_physical physical, vk_facts *facts)
         facts->atomic_float |= strcmp(list[i].name, atomic_float) == 0;
         facts->budget |= strcmp(list[i].name, memory_budget) == 0;
         facts->subgroup_extension |= strcmp(list[i].name, subgroup_size) == 0;
+        facts->uniform_control |= strcmp(list[i].name, uniform_control) == 0;
     }
 }
 
@@ -76,11 +77,14 @@ read_features(const vk_api *api, vk_physical physical, vk_facts *facts)
 {
     vk_features_subgroup_size sizes = {.head = {VK_S_FEATURES_SUBGROUP_SIZE}};
     vk_features_atomic_float floats = {.head = {VK_S_FEATURES_ATOMIC_FLOAT}};
+    vk_features_uniform_control flow = {.head = {VK_S_FEATURES_UNIFORM_CONTROL}};
     vk_features_1_1 f11 = {.head = {VK_S_FEATURES_1_1}};
     vk_features_1_2 f12 = {.head = {VK_S_FEATURES_1_2, &f11}};
     vk_features f = {.head = {VK_S_FEATURES, &f12}};
     if (facts->atomic_float)
         floats.head.next = f.head.next, f.head.next = &floats;
+    if (facts->uniform_control)
+        flow.head.next = f.head.next, f.head.next = &flow;
     if (facts->subgroup_extension || facts->api >= VK_1_3)
         sizes.head.next = f.head.next, f.head.next = &sizes;
     api->features(physical, &f);
@@ -98,6 +102,7 @@ read_features(const vk_api *api, vk_physical physical, vk_facts *facts)
         {f12.memory_model && f12.memory_model_device, SPIRV_MODEL},
         {f12.storage8, SPIRV_STORAGE8}, {f11.storage16, SPIRV_STORAGE16}, {f12.buffer_atomics64, SPIRV_ATOMIC_INT64},
         {floats.buffer32_add, SPIRV_ATOMIC_ADD32}, {floats.buffer64_add, SPIRV_ATOMIC_ADD64},
+        {flow.uniform, SPIRV_MEETS},
     };
     for (size_t i = 0; i < countof(bits); i++)
         facts->features |= bits[i].has ? bits[i].bit : 0;
@@ -165,11 +170,12 @@ rg_status
 vk_create_logical(vk_api *api, vk_physical physical, const vk_facts *facts, vk_logical *logical, str *error)
 {
     float priorities[8] = {1, 1, 1, 1, 1, 1, 1, 1};
-    const char *extensions[3];
+    const char *extensions[4];
     spirv_features has = facts->features;
     vk_features_subgroup_size sizes = {.head = {VK_S_FEATURES_SUBGROUP_SIZE}, .control = 1, .full = 1};
     vk_features_atomic_float floats = {.head = {VK_S_FEATURES_ATOMIC_FLOAT}, .buffer32_add = !!(has & SPIRV_ATOMIC_ADD32),
                                        .buffer64_add = !!(has & SPIRV_ATOMIC_ADD64)};
+    vk_features_uniform_control flow = {.head = {VK_S_FEATURES_UNIFORM_CONTROL}, .uniform = 1};
     vk_features_1_1 f11 = {.head = {VK_S_FEATURES_1_1}, .storage16 = !!(has & SPIRV_STORAGE16)};
     vk_features_1_2 f12 = {.head = {VK_S_FEATURES_1_2, &f11}, .storage8 = !!(has & SPIRV_STORAGE8), .float16 = facts->float16,
                            .int8 = facts->int8, .buffer_atomics64 = !!(has & SPIRV_ATOMIC_INT64), .timeline = 1,
@@ -188,6 +194,11 @@ vk_create_logical(vk_api *api, vk_physical physical, const vk_facts *facts, vk_l
             extensions[desc.nextensions++] = subgroup_size;
         sizes.head.next = f.head.next;
         f.head.next = &sizes;
+    }
+    if (has & SPIRV_MEETS) {
+        extensions[desc.nextensions++] = uniform_control;
+        flow.head.next = f.head.next;
+        f.head.next = &flow;
     }
     if (facts->budget)
         extensions[desc.nextensions++] = memory_budget;

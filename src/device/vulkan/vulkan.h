@@ -41,7 +41,7 @@ typedef struct vk_facts {
     uint64_t allocation; /* bytes at most */
     uint32_t family, lanes; /* queues that compute: their family, how many */
     spirv_features features; /* without those that only a test shows */
-    bool timeline, float16, int8, int16, atomic_float, subgroup_control, subgroup_extension, budget, full_subgroups;
+    bool timeline, float16, int8, int16, atomic_float, subgroup_control, subgroup_extension, budget, full_subgroups, uniform_control;
     vk_memory_properties memory;
 } vk_facts;
 
