@@ -97,7 +97,9 @@ sv_high(gen *g, spv_id narrow)
 spv_id
 sv_choose(gen *g, spv_id type, spv_id c, spv_id x, spv_id y)
 {
-    return emit(g, SPV_SELECT, type, c, x, y);
+    if (x == y || c == spv_truth(&g->s, true))
+        return x;
+    return c == spv_truth(&g->s, false) ? y : emit(g, SPV_SELECT, type, c, x, y);
 }
 
 spv_id
@@ -113,8 +115,18 @@ sv_and(gen *g, spv_id a, spv_id b)
 }
 
 spv_id
+sv_or(gen *g, spv_id a, spv_id b)
+{
+    const spv_id no = spv_truth(&g->s, false);
+    return a == no || a == b ? b : b == no ? a : emit(g, SPV_LOGICAL_OR, g->truth, a, b);
+}
+
+/* a constant is one id */
+spv_id
 sv_is(gen *g, spv_id x, spv_id y)
 {
+    if (x == y || (spv_is_constant(&g->s, x) && spv_is_constant(&g->s, y)))
+        return spv_truth(&g->s, x == y);
     return emit(g, SPV_I_EQUAL, g->truth, x, y);
 }
 

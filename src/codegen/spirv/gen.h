@@ -80,7 +80,8 @@ spv_id sv_high(gen *g, spv_id narrow);        /* in 64 bits, zero-extended */
 spv_id sv_choose(gen *g, spv_id type, spv_id c, spv_id x, spv_id y);
 spv_id sv_not(gen *g, spv_id c);
 spv_id sv_and(gen *g, spv_id a, spv_id b); /* of conditions; 0: it always holds */
-spv_id sv_is(gen *g, spv_id x, spv_id y);
+spv_id sv_or(gen *g, spv_id a, spv_id b);
+spv_id sv_is(gen *g, spv_id x, spv_id y); /* of integers */
 spv_id sv_is_zero(gen *g, spv_id wide);
 
 /* -- flow.c -------------------------------------------------------------------------------------------------------- */

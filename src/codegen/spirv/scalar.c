@@ -287,7 +287,7 @@ divided(gen *g, rg_dtype d, bool remainder, bool floor, spv_id x, spv_id y)
     bool s = ir_is_signed(d);
     spv_id type = sv_register(g, d), nil = sv_const(g, d, 0), one = sv_const(g, d, 1);
     spv_id by_zero = sv_is(g, y, nil), by_minus = s ? sv_is(g, y, sv_const(g, d, UINT64_MAX)) : 0;
-    spv_id safe = sv_choose(g, type, s ? emit(g, SPV_LOGICAL_OR, g->truth, by_zero, by_minus) : by_zero, one, y);
+    spv_id safe = sv_choose(g, type, s ? sv_or(g, by_zero, by_minus) : by_zero, one, y);
     spv_id q = emit(g, s ? SPV_S_DIV : SPV_U_DIV, type, x, safe);
     spv_id r = emit(g, SPV_I_SUB, type, x, emit(g, SPV_I_MUL, type, q, safe));
     if (floor && s) {

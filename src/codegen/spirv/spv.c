@@ -35,7 +35,7 @@ void
 spv_begin(spv *s, arena *in)
 {
     uint32_t name[1 + STRING_MAX];
-    *s = (spv){.in = in, .known.in = in, .interface.in = in, .next = 1};
+    *s = (spv){.in = in, .known.in = in, .constants.in = in, .interface.in = in, .next = 1};
     for (int i = 0; i < SPV_SECTIONS; i++)
         s->sections[i].in = in;
     s->glsl = name[0] = spv_new(s);
@@ -111,7 +111,15 @@ spv_known(spv *s, uint32_t opcode, spv_id type, uint32_t n, const uint32_t *oper
         vec_push(to, type);
     vec_push(to, id);
     put_words(to, n, operands);
+    if (opcode == SPV_CONSTANT)
+        map_set(&s->constants, id, s);
     return id;
+}
+
+bool
+spv_is_constant(const spv *s, spv_id id)
+{
+    return map_get(&s->constants, id) != NULL;
 }
 
 spv_id

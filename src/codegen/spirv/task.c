@@ -314,7 +314,7 @@ make_combination(gen *g, const ir_op *op, uint32_t place)
     sv_count_end(g, &l, sv_u64(g, RT_WARP), sums);
     sv_loop_results(g, &l, types, sums);
     for (uint32_t r = 0; r < n; r++)
-        sums[r] = sv_reduce(g, (rg_rmw)op->reduce[r], sum_dtype(g, op, r), sums[r]);
+        sums[r] = sv_reduce(g, (rg_rmw)op->reduce[r], sum_dtype(op, r), sums[r]);
     spv_id record = sv_read64(g, g->launch, offsetof(rt_vulkan_launch, record));
     for (uint32_t r = 0; r < n; r++) {
         rg_dtype d = ir_dtype(op->results[r]), wide = sum_dtype(op, r);
