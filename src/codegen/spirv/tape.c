@@ -356,7 +356,7 @@ tape_room(gen *g, const ir_op *op)
 /* -- begin and end ------------------------------------------------------------------------------------------------------------- */
 
 static void
-begin_tape(gen *g, const ir_op *op)
+open_tape(gen *g, const ir_op *op)
 {
     ir_own_tape frames;
     if (g->task && ir_tape_is_own(op, &frames)) {
@@ -377,7 +377,7 @@ sv_tape_op(gen *g, const ir_op *op)
 {
     switch ((int)op->code) {
     case RG_OP_TAPE_BEGIN:
-        begin_tape(g, op);
+        open_tape(g, op);
         break;
     case RG_OP_TAPE_END:
         set_own(g, of_cursor(g), sv_get(g, op->args[0]));
