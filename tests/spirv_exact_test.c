@@ -14,7 +14,7 @@ double rgx_ldexp(double x, int32_t n), rgx_fraction(double x), rgx_fmod(double x
 float rgx_quotientf(float x, float y), rgx_rootf(float x), rgx_near_quotientf(float x, float y, float about), rgx_near_rootf(float x, float about);
 float rgx_ldexpf(float x, int32_t n), rgx_fractionf(float x), rgx_fmodf(float x, float y),
     rgx_remainderf(float x, float y), rgx_fdimf(float x, float y), rgx_nextafterf(float x, float y),
-    rgx_fusedf(float x, float y, float z);
+    rgx_fusedf(float x, float y, float z), rgx_wide_fusedf(float x, float y, float z);
 int32_t rgx_exponent(double x), rgx_exponentf(float x);
 float rgx_half(float x), rgx_of_half(uint32_t half), rgx_odd_float(double v);
 uint32_t rgx_half_bits(float x);
@@ -170,6 +170,25 @@ next_close(void)
 }
 
 static void
+check_fused_floats(float x, float y, float z)
+{
+    float rest = -(x * y);
+    same(rgx_fusedf(x, y, z), fmaf(x, y, z), "fusedf", x, y, z);
+    same(rgx_fusedf(x, y, rest), fmaf(x, y, rest), "fusedf", x, y, rest);
+    same(rgx_wide_fusedf(x, y, z), fmaf(x, y, z), "wide_fusedf", x, y, z);
+    same(rgx_wide_fusedf(x, y, rest), fmaf(x, y, rest), "wide_fusedf", x, y, rest);
+}
+
+static float
+next_close_float(void)
+{
+    uint64_t bits = next_bits(), e = bits >> 62 == 0 ? 1 : bits >> 62 == 1 ? 60 : bits >> 62 == 2 ? 250 : 120;
+    uint32_t m = (uint32_t)next_bits() >> 9;
+    m = bits >> 58 & 1 ? m : m >> (bits & 31) << (bits & 31);
+    return rgm_from_bitsf((uint32_t)(bits & 1) << 31 | (uint32_t)((e - 1 + next_bits() % (bits & 2 ? 4 : 24)) % 255) << 23 | m);
+}
+
+static void
 check_floats(float x, float y, float z)
 {
     int exponent, n = (int)(next_bits() % 700) - 350;
@@ -180,8 +199,7 @@ check_floats(float x, float y, float z)
         same(rgx_near_quotientf(x, y, near_by(1 / y, off)), x / y, "near quotientf", x, y, off);
         same(rgx_near_rootf(x, near_by(1 / sqrtf(x), off)), sqrtf(x), "near rootf", x, off, 0);
     }
-    same(rgx_fusedf(x, y, z), fmaf(x, y, z), "fusedf", x, y, z);
-    same(rgx_fusedf(x, y, -(x * y)), fmaf(x, y, -(x * y)), "fusedf", x, y, -(x * y));
+    check_fused_floats(x, y, z);
     same(rgx_ldexpf(x, n), ldexpf(x, n), "ldexpf", x, n, 0);
     same(rgx_fractionf(x), whole, "fractionf", x, 0, 0);
     CHECK(rgx_exponentf(x) == (x - x == 0 ? exponent : 0), "exponentf(%a)", (double)x);
@@ -287,6 +305,7 @@ main(int argc, char **argv)
         check_conversions(x, (float)y);
         same(rgx_fused(x, y, z), fma(x, y, z), "fused", x, y, z);
         same(rgx_fused(x, y, -(x * y)), fma(x, y, -(x * y)), "fused", x, y, -(x * y));
+        check_fused_floats(next_close_float(), next_close_float(), next_close_float());
     }
     for (uint32_t h = 0; h < 65536; h++) {
         _Float16 half;

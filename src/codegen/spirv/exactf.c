@@ -18,61 +18,54 @@ enum { MANTISSA = 24, BIAS = 127, STEPS = 1 };
 
 EXACT_FUNCTIONS
 
-/* x y + z, none of them infinite or 0: the product has 48 bits, and both stand in 64 with the leading bit at TOP */
-enum { TOP = 62 };
+/* -- x y + z ------------------------------------------------------------------------------------------------------------ */
 
-/* what is lost stays as the last bit */
+static int32_t
+exponent_as_stored(uint32_t size)
+{
+    return size >= ONE ? (int32_t)(size >> BELOW) : 1;
+}
+
 static uint64_t
-shifted_right(uint64_t m, int32_t by)
+steps_of(uint32_t size)
 {
-    int32_t n = by < 63 ? by : 63;
-    return m >> n | (uint64_t)((m & (((uint64_t)1 << n) - 1)) != 0);
+    return size - ((uint32_t)(exponent_as_stored(size) - 1) << BELOW);
 }
 
-static float
-fused_finite_f(uint32_t a, uint32_t b, uint32_t c)
-{
-    uint32_t sign = (a ^ b) & SIGN, other = c & SIGN;
-    a &= ~SIGN;
-    b &= ~SIGN;
-    c &= ~SIGN;
-    uint64_t m = ((uint64_t)mantissa_of_sizef(a) * mantissa_of_sizef(b)) << (TOP - 2 * BELOW - 1);
-    uint64_t n = (uint64_t)mantissa_of_sizef(c) << (TOP - BELOW);
-    int32_t e = exponent_of_sizef(a) + exponent_of_sizef(b) - BIAS + 1, f = exponent_of_sizef(c);
-    if (!(m >> TOP & 1)) {
-        m <<= 1;
-        e--;
-    }
-    bool swaps = e < f || (e == f && m < n);
-    uint64_t large = swaps ? n : m, small = swaps ? m : n;
-    int32_t high = swaps ? f : e, low = swaps ? e : f;
-    uint32_t result = swaps ? other : sign;
-    small = shifted_right(small, high - low);
-    uint64_t sum = sign == other ? large + small : large - small;
-    if (sum == 0)
-        return 0;
-    if (sum >> (TOP + 1)) {
-        sum = shifted_right(sum, 1);
-        high++;
-    }
-    int32_t by = __builtin_clzll(sum) - 1;
-    sum <<= by;
-    high -= by;
-    return packf(result, high, (uint32_t)shifted_right(sum, TOP - BELOW - 2));
-}
-
+/* As rgx_fused (doubles.c), in 64 bits: leading bits stand at 61, or 60 of the product, and lower below the normal range. */
 float
 rgx_fusedf(float x, float y, float z)
 {
-    uint32_t a = rgm_bitsf(x), b = rgm_bitsf(y), c = rgm_bitsf(z);
-    bool finite = (a & ~SIGN) < INFINITE && (b & ~SIGN) < INFINITE;
-    if (finite && (c & ~SIGN) >= INFINITE)
-        return z;
-    if (!finite || (a & ~SIGN) == 0 || (b & ~SIGN) == 0)
-        return x * y + z;
-    if ((c & ~SIGN) == 0)
-        return x * y;
-    return fused_finite_f(a, b, c);
+    uint32_t a = rgm_bitsf(x) & ~SIGN, b = rgm_bitsf(y) & ~SIGN, c = rgm_bitsf(z) & ~SIGN;
+    uint32_t sign = (rgm_bitsf(x) ^ rgm_bitsf(y)) & SIGN, other = rgm_bitsf(z) & SIGN;
+    bool none = a == 0 || b == 0, differ = sign != other;
+    int32_t e = none ? 0 : exponent_as_stored(a) + exponent_as_stored(b) - BIAS + 1, f = exponent_as_stored(c);
+    uint64_t m = steps_of(a) * steps_of(b) << 14, n = steps_of(c) << 38;
+    bool swaps = e < f;
+    int32_t g = swaps ? f : e, apart = swaps ? f - e : e - f, down = apart < 63 ? apart : 63;
+    uint64_t large = swaps ? n : m, small = swaps ? m : n, low = small >> down;
+    low |= (uint64_t)(low << down != small); /* what is lost stays as the last bit */
+    uint64_t sum = differ ? large - low : large + low;
+    bool flips = differ && sum >> 63;
+    sum = flips ? 0 - sum : sum;
+    int32_t by = __builtin_clzll(sum | 1);
+    by = by < g + 1 ? by : g + 1;
+    uint64_t top = sum << by, q = top >> 40, up = (uint64_t)((top & 0xffffffffff) + (q & 1) > (uint64_t)1 << 39);
+    uint32_t size = ((uint32_t)(g + 1 - by) << BELOW) + (uint32_t)(q + up), most = size < INFINITE ? size : INFINITE;
+    uint32_t result = (swaps ? other : sign) ^ (flips ? SIGN : 0);
+    bool ends = a >= INFINITE || b >= INFINITE, against = none || (c == INFINITE && differ);
+    bool lost = a > INFINITE || b > INFINITE || c > INFINITE || (ends && against);
+    uint32_t end = lost ? INFINITE | ONE >> 1 : (ends ? sign : other) | INFINITE;
+    return rgm_from_bitsf(ends || c >= INFINITE ? end : sum == 0 ? sign & other : result | most);
+}
+
+/* By f64, in which the product is exact. The sum is rounded to odd, so that rounding it once more gives the nearest. */
+float
+rgx_wide_fusedf(float x, float y, float z)
+{
+    double p = (double)x * (double)y, s = p + (double)z, of_z = s - p, lost = (p - (s - of_z)) + ((double)z - of_z);
+    uint64_t bits = rgm_bits(s), toward = (lost > 0) == (s > 0) ? 1 : UINT64_MAX;
+    return (float)rgm_from_bits((lost > 0 || lost < 0) && !(bits & 1) ? bits + toward : bits);
 }
 
 /* -- f16, as a float that it has ------------------------------------------------------------------------------------- */

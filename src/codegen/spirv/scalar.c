@@ -122,6 +122,14 @@ square_root(gen *g, rg_dtype d, spv_id x)
 }
 
 static spv_id
+fused_product(gen *g, rg_dtype d, const spv_id *a)
+{
+    if (d == RG_F32 && !device_has(g, SPIRV_FUSED32) && has_f64(g))
+        return sv_library(g, "rgx_wide_fusedf", 3, a);
+    return float_instruction(g, SPV_FMA, d, 3, a);
+}
+
+static spv_id
 floored(gen *g, rg_dtype d, spv_id x, spv_id y)
 {
     return real_op(g, SPV_FLOOR, d, divided_floats(g, d, x, y));
@@ -191,7 +199,7 @@ float_op(gen *g, rg_op op, rg_dtype d, const spv_id *a)
     case RG_OP_MAX:
         return extremum(g, RG_OP_GT, d, x, y);
     case RG_OP_FMA:
-        return float_instruction(g, SPV_FMA, d, 3, a);
+        return fused_product(g, d, a);
     case RG_OP_EQ:
     case RG_OP_NE:
     case RG_OP_LT:
