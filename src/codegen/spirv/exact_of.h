@@ -51,7 +51,8 @@ NAME(quotient_of_sizes)(BITS sign, BITS over, BITS under)
         e--;
     }
     rest -= by;
-    for (int i = 0; i <= BELOW; i++) {
+    /* a loop that stays one: the slow way stands at each quotient, and code has to fit into its cache */
+    for (BITS bit = ONE; bit; bit >>= 1) {
         rest <<= 1;
         q <<= 1;
         if (rest >= by) {
@@ -85,7 +86,7 @@ NAME(root_of_size)(BITS size)
         m <<= 1;
         e--;
     }
-    for (int i = 0; i < BELOW + 2; i++) {
+    for (BITS bit = 2 * ONE; bit; bit >>= 1) {
         BITS next = q << 2 | 1;
         rest = rest << 2 | (m >> BELOW & 3);
         m = m << 2 & (4 * ONE - 1);
@@ -115,8 +116,9 @@ NAME(exact_root)(REAL x)
  * most 3 units of f32's last place. STEPS of Newton's method make the reciprocal nearly the nearest number; the rest x - y q
  * is exact, and the sum of q and its share of the rest is rounded correctly (spirv_exact_test tries the hard cases). Where an operation could
  * overflow or come below the normal range, which devices may take for 0, and where the significand of y is within SUSPECTS of
- * the largest, so that the reciprocal lies too close to the middle between two numbers, the slow way is taken. */
-enum { SUSPECTS = 64, LEAST = 2 * MANTISSA + 1 };
+ * the largest, so that the reciprocal lies too close to the middle between two numbers, the slow way is taken. Exponents of x that are from
+ * LEAST on and below MOST, with those of y from FROM on and below TO, keep q normal and the rest exact. */
+enum { SUSPECTS = 64, LEAST = 2 * MANTISSA + 1, MOST = BIAS + (BIAS + 1) / 2, FROM = (BIAS + 1) / 2 + 1, TO = BIAS + LEAST - 2 };
 
 /* whether the exponent of the size is from `least` on and below `most` */
 static bool
@@ -139,9 +141,8 @@ NAME(exact_near_quotient)(REAL x, REAL y, REAL about)
     for (int i = 0; i < STEPS; i++)
         by = FMA(by, FMA(-y, by, 1), by);
     REAL first = x * by, q = FMA(by, FMA(-y, first, x), first), result = over == 0 ? first : q;
-    bool known = NAME(is_between)(under, 2, EXPONENTS - 2) & ((under & (ONE - 1)) < ONE - SUSPECTS);
-    bool fits = NAME(is_between)(over, LEAST, EXPONENTS) && NAME(is_between)(BITS_OF(q) & ~SIGN, 2, EXPONENTS - 1);
-    return known & (fits | (over == 0)) ? result : SLOW(quotient)(x, y);
+    bool fits = NAME(is_between)(under, FROM, TO) & ((under & (ONE - 1)) < ONE - SUSPECTS) & (NAME(is_between)(over, LEAST, MOST) | (over == 0));
+    return fits ? result : SLOW(quotient)(x, y);
 }
 
 static REAL

@@ -125,7 +125,7 @@ sv_or(gen *g, spv_id a, spv_id b)
 spv_id
 sv_is(gen *g, spv_id x, spv_id y)
 {
-    if (x == y || (spv_is_constant(&g->s, x) && spv_is_constant(&g->s, y)))
+    if (x == y || (spv_constant(&g->s, x) && spv_constant(&g->s, y)))
         return spv_truth(&g->s, x == y);
     return emit(g, SPV_I_EQUAL, g->truth, x, y);
 }

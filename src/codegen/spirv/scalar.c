@@ -313,7 +313,8 @@ divided(gen *g, rg_dtype d, bool remainder, bool floor, spv_id x, spv_id y)
 static spv_id
 shifted_by(gen *g, rg_op op, rg_dtype d, spv_id x, spv_id y)
 {
-    spv_id type = sv_register(g, d), by = emit(g, SPV_AND, type, y, sv_const(g, d, ir_bits(d) - 1));
+    const uint64_t *known = spv_constant(&g->s, y), mask = ir_bits(d) - 1;
+    spv_id type = sv_register(g, d), by = known ? sv_const(g, d, *known & mask) : emit(g, SPV_AND, type, y, sv_const(g, d, mask));
     uint32_t right = ir_is_signed(d) ? SPV_SHIFT_RIGHT_ARITHMETIC : SPV_SHIFT_RIGHT;
     return emit(g, op == RG_OP_SHL ? SPV_SHIFT_LEFT : right, type, x, by);
 }

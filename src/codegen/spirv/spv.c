@@ -111,15 +111,18 @@ spv_known(spv *s, uint32_t opcode, spv_id type, uint32_t n, const uint32_t *oper
         vec_push(to, type);
     vec_push(to, id);
     put_words(to, n, operands);
-    if (opcode == SPV_CONSTANT)
-        map_set(&s->constants, id, s);
+    if (opcode == SPV_CONSTANT) {
+        uint64_t *bits = arena_one(s->in, uint64_t);
+        *bits = operands[0] | (n > 1 ? (uint64_t)operands[1] << 32 : 0);
+        map_set(&s->constants, id, bits);
+    }
     return id;
 }
 
-bool
-spv_is_constant(const spv *s, spv_id id)
+const uint64_t *
+spv_constant(const spv *s, spv_id id)
 {
-    return map_get(&s->constants, id) != NULL;
+    return map_get(&s->constants, id);
 }
 
 spv_id

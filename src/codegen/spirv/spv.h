@@ -61,7 +61,7 @@ typedef struct spv_function {
 typedef struct spv {
     arena *in;
     spv_words sections[SPV_SECTIONS];
-    map known, constants; /* by id: numbers */
+    map known, constants; /* constants: by id, the bits of numbers */
     spv_function *fn;
     spv_words interface; /* global variables */
     spv_id next, glsl;
@@ -96,7 +96,7 @@ spv_id spv_bool(spv *s);
 spv_id spv_void(spv *s);
 spv_id spv_pointer(spv *s, uint32_t storage, spv_id to);
 spv_id spv_array(spv *s, spv_id of, uint32_t n);
-bool spv_is_constant(const spv *s, spv_id id); /* a number that is known */
+const uint64_t *spv_constant(const spv *s, spv_id id); /* the bits of a number that is known, or NULL */
 spv_id spv_u32(spv *s, uint32_t v);
 spv_id spv_u64(spv *s, uint64_t v);
 spv_id spv_truth(spv *s, bool v);
