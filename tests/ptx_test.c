@@ -274,5 +274,5 @@ main(int argc, char **argv)
     if (!s.ptxas)
         printf("left out: the assembler's word (ptxas is missing)\n");
     printf("%d texts of PTX, %d assembled, %d failures; LLVM took at most %.0f ms\n", t.texts, t.assembled, t.failures, t.longest);
-    return t.failures != 0;
+    return t.failures != 0 || !t.texts;
 }
