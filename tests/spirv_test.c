@@ -1,6 +1,6 @@
 /* spirv_test [--val PATH] [--every N] [--refused N] [--deterministic] [--keep FOLDER] FILE.c|FOLDER...   SPDX-License-Identifier: Apache-2.0
  *
- * Every kernel of the files in every form becomes SPIR-V, for a device that has much and for one that has little. What is made reads
+ * Every kernel of the files in every form becomes SPIR-V, for devices that have much, less and little. What is made reads
  * back, and each step names an entry that is there. With --val, the path of spirv-val, every Nth module is validated. What is refused
  * is counted, by its reason; more than --refused are a failure. */
 #include "codegen/spirv/spirv.h"
@@ -29,6 +29,7 @@ static const struct {
     spirv_features has;
 } devices[] = {
     {"much", UINT32_MAX},
+    {"no exact fma", SPIRV_INT64 | SPIRV_ADDRESSES | SPIRV_MODEL | SPIRV_FLOAT64 | SPIRV_ATOMIC_INT64 | SPIRV_SUBGROUPS},
     {"little", SPIRV_INT64 | SPIRV_ADDRESSES | SPIRV_MODEL | SPIRV_ATOMIC_INT64 | SPIRV_FUSED32},
 };
 

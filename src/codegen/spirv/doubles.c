@@ -134,7 +134,8 @@ negative(wide m)
 double
 rgx_fused(double x, double y, double z)
 {
-    uint64_t a = magnitude_of(x), b = magnitude_of(y), c = magnitude_of(z), sign = (rgm_bits(x) ^ rgm_bits(y)) & SIGN, other = rgm_bits(z) & SIGN;
+    uint64_t a = magnitude_of(x), b = magnitude_of(y), c = magnitude_of(z);
+    uint64_t sign = (rgm_bits(x) ^ rgm_bits(y)) & SIGN, other = rgm_bits(z) & SIGN;
     bool none = a == 0 || b == 0;
     int32_t ea = exponent_of(a), eb = exponent_of(b), f = exponent_of(c), e = none ? 0 : ea + eb - BIAS + 1;
     wide m = product_in_128(mantissa_of(a, ea) << 10, mantissa_of(b, eb) << 10), n = {mantissa_of(c, f) << 9, 0};
