@@ -112,8 +112,7 @@ class Flat(emu._Ctx):
 
     def __init__(self, inst, size, wave):
         super().__init__(size, wave)
-        kind = type(inst)
-        self.low = super().inst_field(kind.vaddr if hasattr(kind, "vaddr") else kind.addr)
+        self.low = super().inst_field(type(inst).addr)
         self.high = self.low + u32(1)
 
     def optional_field(self, inst, name):
@@ -148,10 +147,23 @@ class Shared(emu._Ctx):
         return emu._lane_active(self.rexec(), lane).where(value, u32(0)) if reg is self.place else value
 
 
+class Accumulating(emu._Ctx):
+    """v_fmac_f64_e64 of CDNA adds to a pair of registers, of which the emulator reads one."""
+    __slots__ = ("to",)
+
+    def __init__(self, inst, size, wave):
+        super().__init__(size, wave)
+        self.to = super().inst_field(type(inst).vdst)
+
+    def rvgpr_dyn(self, reg, lane, valid=None):
+        value = super().rvgpr_dyn(reg, lane, valid)
+        return emu._u64(value, super().rvgpr_dyn(reg + u32(1), lane)) if reg is self.to else value
+
+
 def address_of(inst, ctx, lane):
     kind = type(inst)
-    offset = ctx.inst_field_signed(kind.ioffset if hasattr(kind, "ioffset") else kind.offset).cast(dtypes.uint64)
-    register = ctx.inst_field(kind.vaddr if hasattr(kind, "vaddr") else kind.addr)
+    offset = ctx.inst_field_signed(kind.offset).cast(dtypes.uint64)
+    register = ctx.inst_field(kind.addr)
     low, high = ctx.rvgpr_dyn(register, lane), ctx.rvgpr_dyn(register + u32(1), lane)
     scalar = ctx.optional_field(inst, "saddr")
     if scalar is None:
@@ -166,7 +178,7 @@ def compare_and_swap(inst, ctx):
     lane, mask = ctx.range(), ctx.rexec()
     active = emu._lane_active(mask, lane)
     address = address_of(inst, ctx, lane) >> u64(2)
-    data, to = ctx.inst_field(kind.vsrc if hasattr(kind, "vsrc") else kind.data), ctx.inst_field(kind.vdst)
+    data, to = ctx.inst_field(kind.data), ctx.inst_field(kind.vdst)
     places = [ctx.vmem.index((address + u64(i)).valid(active)) for i in range(words)]
     old = [p.load() for p in places]
     new = [ctx.rvgpr_dyn(data + u32(i), lane) for i in range(words)]
@@ -301,8 +313,10 @@ now = None  # the instruction that is being made
 
 
 def context(size, wave=32):
-    kind = {"FLAT": Flat, "VFLAT": Flat, "DS": Shared}.get(type(now).__name__)
-    return kind(now, size, wave) if kind else plain(size, wave)
+    kind = {"FLAT": Flat, "DS": Shared}.get(type(now).__name__, plain)
+    if emu._op_name(now) == "V_FMAC_F64_E64":
+        kind = Accumulating
+    return plain(size, wave) if kind is plain else kind(now, size, wave)
 
 
 context._vgpr_cache, context._accvgpr_cache = plain._vgpr_cache, plain._accvgpr_cache
