@@ -1,8 +1,10 @@
-/* hsaco_test [--gpus NAME,...] [--every N] [--lld PATH] [--times] FILE.c|FOLDER... SPDX-License-Identifier: Apache-2.0
+/* hsaco_test [--gpus NAME,...] [--every N [--first I]] [--all] [--lld PATH] [--times] FILE.c|FOLDER...
+ * SPDX-License-Identifier: Apache-2.0
  *
- * Kernels of the files become code objects for AMD's GPUs: of all pairs of a kernel and a form every Nth is compiled, for one GPU of the
- * list after the other. What a loader reads of each is checked: segments, symbols, the descriptor, and the metadata, which have to say the
- * same, and what the kernel must need. With --lld every one is linked by that linker, too: symbols, notes and code have to be the same. */
+ * Kernels of the files become code objects for AMD's GPUs: of all pairs of a kernel and a form every Nth is compiled, from number I
+ * (from 0) on, for one GPU of the list after the other; with --all for each of them. What a loader reads of each is checked: segments,
+ * symbols, the descriptor, and the metadata, which have to say the same, and what the kernel must need. With --lld every one is linked
+ * by that linker, too: symbols, notes and code have to be the same. */
 #include "codegen/amd/link.h"
 #include "codegen/llvm/ll.h"
 #include "front/c/front_c.h"
@@ -17,8 +19,8 @@ typedef struct setting {
     char *gpus[GPUS_MAX];
     uint32_t ngpus;
     const char *lld;
-    int every;
-    bool times;
+    int every, first;
+    bool all, times;
 } setting;
 
 typedef struct tally {
@@ -285,23 +287,30 @@ make(const setting *s, const ir_fn *fn, const char *gpu, const char *what, tally
 }
 
 static void
-run_form(const setting *s, const ir_fn *source, rg_form form, const char *path, tally *t)
+run_gpu(const setting *s, const ir_fn *fn, const char *path, const char *form, const char *gpu, tally *t)
 {
     str what = {0};
+    str_addf(&what, "%s %s %s for %s", path, fn->name, form, gpu);
+    make(s, fn, gpu, what.ptr, t);
+    str_free(&what);
+}
+
+static void
+run_form(const setting *s, const ir_fn *source, rg_form form, const char *path, tally *t)
+{
     diag_list diags = {0};
     ir_fn *fn;
-    int number = t->seen++;
-    if (number % s->every)
+    int number = t->seen++ - s->first;
+    if (number < 0 || number % s->every)
         return;
-    const char *gpu = s->gpus[(uint32_t)(number / s->every) % s->ngpus];
+    uint32_t gpu = (uint32_t)(number / s->every) % s->ngpus;
     pipeline_options options = {.form = form, .contraction = true, .stage = IR_STAGE_SLOTS, .target = &target_amd};
-    str_addf(&what, "%s %s %s for %s", path, source->name, pipeline_form_name(form), gpu);
     ir_module *m = pipeline_run(source, &options, &diags, &fn); /* some forms are refused */
-    if (m)
-        make(s, fn, gpu, what.ptr, t);
+    for (uint32_t i = 0; m && i < s->ngpus; i++)
+        if (s->all || i == gpu)
+            run_gpu(s, fn, path, pipeline_form_name(form), s->gpus[i], t);
     ir_module_free(m);
     diag_free(&diags);
-    str_free(&what);
 }
 
 static void
@@ -349,32 +358,67 @@ run_folder(const setting *s, const char *path, tally *t)
     str_free(&pattern);
 }
 
+static void
+check_refused(const char *says, rg_str object, tally *t)
+{
+    str out = {0}, error = {0};
+    if (__real_amd_link(object, &out, &error) || !error.ptr || !strstr(error.ptr, says))
+        fail(t, "damaged", says);
+    str_free(&error);
+    str_free(&out);
+}
+
+static void
+check_relocations(tally *t)
+{
+    static const struct { uint64_t type; const char *says; } wrong[] = {
+        {3, "R_AMDGPU_ABS64"}, {7, "R_AMDGPU_GOTPCREL"}, {77, "relocation 77"}};
+    str bytes = {0};
+    str_add(&bytes, str_view(&given));
+    loaded l = {bytes.ptr, bytes.len};
+    const Elf64_Shdr *text = section_of(l, ".rela.text"), *s = text ? text : section_of(l, ".rela.rodata");
+    if (!s)
+        fail(t, "damaged", "the last object has no relocations to try");
+    for (size_t i = 0; s && i < countof(wrong); i++) {
+        Elf64_Rela *r = (Elf64_Rela *)(bytes.ptr + s->sh_offset);
+        r->r_info = ELF64_R_INFO(ELF64_R_SYM(r->r_info), wrong[i].type);
+        check_refused(wrong[i].says, str_view(&bytes), t);
+    }
+    str_free(&bytes);
+}
+
+static void
+check_sections(tally *t)
+{
+    str bytes = {0};
+    str_add(&bytes, str_view(&given));
+    Elf64_Ehdr *h = (Elf64_Ehdr *)bytes.ptr;
+    Elf64_Shdr *all = (Elf64_Shdr *)(bytes.ptr + h->e_shoff), *text = NULL, kept;
+    for (int i = 1; i < h->e_shnum; i++)
+        if (all[i].sh_flags & SHF_EXECINSTR)
+            text = &all[i];
+    kept = *text;
+    text->sh_type = SHT_NOBITS;
+    text->sh_size = (uint64_t)1 << 32;
+    check_refused("larger than 4 GB", str_view(&bytes), t);
+    *text = kept;
+    text->sh_addralign = 1 << 20;
+    check_refused("aligned as no page is", str_view(&bytes), t);
+    *text = kept;
+    all[h->e_shstrndx].sh_type = SHT_NOBITS;
+    all[h->e_shstrndx].sh_offset = (uint64_t)1 << 40;
+    check_refused("sections have no names", str_view(&bytes), t);
+    str_free(&bytes);
+}
+
 /* Objects that are not what LLVM makes: each is an error. */
 static void
 check_damaged(tally *t)
 {
-    str out = {0}, error = {0}, bytes = {0};
-    for (size_t n = 0; n < given.len; n += n < 64 ? 1 : 509) {
-        error.len = out.len = 0;
-        if (__real_amd_link((rg_str){given.ptr, n}, &out, &error) || !error.len)
-            fail(t, "damaged", "an object that is cut off is linked");
-    }
-    str_add(&bytes, str_view(&given));
-    const Elf64_Shdr *s = section_of((loaded){bytes.ptr, bytes.len}, ".rela.text");
-    if (!s)
-        s = section_of((loaded){bytes.ptr, bytes.len}, ".rela.rodata");
-    static const struct { uint64_t type; const char *says; } wrong[] = {
-        {3, "R_AMDGPU_ABS64"}, {7, "R_AMDGPU_GOTPCREL"}, {77, "relocation 77"}};
-    for (size_t i = 0; i < countof(wrong); i++) {
-        Elf64_Rela *r = (Elf64_Rela *)(bytes.ptr + s->sh_offset);
-        r->r_info = ELF64_R_INFO(ELF64_R_SYM(r->r_info), wrong[i].type);
-        error.len = out.len = 0;
-        if (__real_amd_link(str_view(&bytes), &out, &error) || !strstr(error.ptr, wrong[i].says))
-            fail(t, "damaged", wrong[i].says);
-    }
-    str_free(&bytes);
-    str_free(&error);
-    str_free(&out);
+    for (size_t n = 0; n < given.len; n += n < 64 ? 1 : 509)
+        check_refused("", (rg_str){given.ptr, n}, t);
+    check_relocations(t);
+    check_sections(t);
 }
 
 int
@@ -390,6 +434,10 @@ main(int argc, char **argv)
                 s.gpus[s.ngpus++] = name;
         } else if (strcmp(word, "--every") == 0)
             s.every = atoi(value), i++;
+        else if (strcmp(word, "--first") == 0)
+            s.first = atoi(value), i++;
+        else if (strcmp(word, "--all") == 0)
+            s.all = true;
         else if (strcmp(word, "--lld") == 0)
             s.lld = value, i++;
         else if (strcmp(word, "--times") == 0)

@@ -102,6 +102,9 @@ read_header(linked *l)
         !is_in_file(l, h->e_shoff, h->e_shnum * sizeof(Elf64_Shdr)) || h->e_shstrndx >= h->e_shnum)
         return cannot(l, "its sections are damaged");
     l->sections = (const Elf64_Shdr *)(l->in.ptr + h->e_shoff);
+    const Elf64_Shdr *names = &l->sections[h->e_shstrndx];
+    if (names->sh_type == SHT_NOBITS || !is_in_file(l, names->sh_offset, names->sh_size))
+        return cannot(l, "its sections have no names");
     return read_symbols(l);
 }
 
@@ -137,8 +140,10 @@ add_sections(linked *l, int group, bool notes)
         const Elf64_Shdr *s = &l->sections[i];
         if (group_of(s) != group || (s->sh_type == SHT_NOTE) != notes)
             continue;
-        if (s->sh_addralign > PAGE || (s->sh_addralign & (s->sh_addralign - 1)) || s->sh_size > UINT32_MAX)
+        if (s->sh_addralign > PAGE || (s->sh_addralign & (s->sh_addralign - 1)))
             return cannot(l, "a section is aligned as no page is");
+        if (s->sh_size > UINT32_MAX)
+            return cannot(l, "a section is larger than 4 GB");
         pad_to(l, s->sh_addralign);
         l->places[i] = l->out->len;
         if (s->sh_type == SHT_NOBITS)
