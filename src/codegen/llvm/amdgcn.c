@@ -16,7 +16,7 @@ enum { AMDGPU_KERNEL = 91, AMD_CONSTANT = 4 };
 /* as "amdhsa_code_object_version": generic targets exist since version 6; what newer drivers alone take else nobody needs */
 enum { OBJECT_VERSION = 500, OBJECT_VERSION_GENERIC = 600 };
 
-/* Processors whose LLVM names begin with one of these: all that have what the runtime takes for granted, flat addresses and
+/* Processors, by their LLVM names: all that have what the runtime takes for granted, flat addresses and
  * instructions for global memory. */
 static const char known[] = " gfx900 gfx906 gfx908 gfx90a gfx942 gfx950 gfx9-generic gfx9-4-generic "
                             "gfx1010 gfx1011 gfx1012 gfx10-1-generic "
@@ -149,6 +149,7 @@ const gpu_kind gpu_amd = {
     .begin = begin_code_object,
     .make_entry = make_amd_entry,
     .mark_atomic = mark_amd_atomic,
+    .finish = machine_hold_joins,
     .link = amd_link,
 };
 

@@ -613,6 +613,7 @@ void machine_free(machine_ref machine);
 bool machine_optimize(machine_ref machine, LLVMModuleRef module, machine_effort effort, bool warps, str *error);
 const char *machine_passes(machine_effort effort, bool warps, unsigned list); /* NULL: there are no more lists */
 void machine_hold_loads(LLVMModuleRef module); /* so that no pass moves masked ones (held.c) */
+void machine_hold_joins(LLVMModuleRef module); /* behind all passes, for AMD's GPUs: what goes into phis stays in its block (held.c) */
 /* Before LLVM makes vectors of loops and behind that (uniform.c): so that it ends, and leaves groups of threads alone. */
 void machine_spare_vectorizer(LLVMModuleRef module);
 void machine_end_vectorizer(LLVMModuleRef module);
