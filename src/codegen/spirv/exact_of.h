@@ -141,7 +141,8 @@ NAME(exact_near_quotient)(REAL x, REAL y, REAL about)
     for (int i = 0; i < STEPS; i++)
         by = FMA(by, FMA(-y, by, 1), by);
     REAL first = x * by, q = FMA(by, FMA(-y, first, x), first), result = over == 0 ? first : q;
-    bool fits = NAME(is_between)(under, FROM, TO) & ((under & (ONE - 1)) < ONE - SUSPECTS) & (NAME(is_between)(over, LEAST, MOST) | (over == 0));
+    bool known = NAME(is_between)(under, FROM, TO) && (under & (ONE - 1)) < ONE - SUSPECTS;
+    bool fits = known && (over == 0 || NAME(is_between)(over, LEAST, MOST));
     return fits ? result : SLOW(quotient)(x, y);
 }
 
