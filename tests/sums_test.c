@@ -1,5 +1,6 @@
-/* Sums over threads: digits of many small terms, and adjoints that share memory.
- * SPDX-License-Identifier: Apache-2.0 */
+/* Sums over threads: digits of many small terms, and adjoints that share memory. SPDX-License-Identifier: Apache-2.0
+ *
+ *   sums_test [--narrow] [KERNEL]...     only these; all. --narrow: without f64 */
 #include "retrograd/retrograd.h"
 
 #include "base/base.h"
@@ -81,6 +82,18 @@ static const char source[] =
     "      store %y[%i], %r\n"
     "      yield\n"
     "    }\n"
+    "    yield\n"
+    "  }\n"
+    "  yield\n"
+    "}\n"
+    /* y[i] = x[i] * (w[i % m] + k): each thread of a warp adds to another element */
+    "kernel @scattered(%n: i64, %m: i64, %k: T, %x: buf<T,1>, %w: buf<T,1>, %y: buf<T,1>) {\n"
+    "  %lo: i64 = const 0\n"
+    "  parallel (%i: i64) = (%lo) to (%n) {\n"
+    "    %j: i64 = rem %i, %m\n"
+    "    %v: T = load %x[%i]  %a: T = load %w[%j]  %s: T = add %k, %a\n"
+    "    %r: T = mul %v, %s\n"
+    "    store %y[%i], %r\n"
     "    yield\n"
     "  }\n"
     "  yield\n"
@@ -188,7 +201,8 @@ test_digits(const device *d, const char *kernel, rg_dtype dtype, int64_t n, int6
     double expected = rounded * (double)n;
     char what[160];
     for (int64_t j = 0; j <= m; j += m) {
-        double found = read_adjoint(s.queue, w, dtype, m + 1, j), want = j < m ? expected : 0;
+        double share = strcmp(kernel, "scattered") == 0 ? (double)((n + m - 1) / m) / (double)n : 1;
+        double found = read_adjoint(s.queue, w, dtype, m + 1, j), want = j < m ? share * expected : 0;
         snprintf(what, sizeof what, "%s on %s, %u threads, %s: w[%lld]", kernel, d->name, d->threads,
                  rg_dtype_name(dtype), (long long)j);
         check(fabs(found - want) <= tolerance * expected, what, found, want);
@@ -266,31 +280,49 @@ test_sharing(const device *d, sharing how)
     tear_down(&s);
 }
 
+static char **only; /* up to NULL; none: all */
+static bool narrow;
+
+static bool
+is_asked(const char *kernel)
+{
+    bool asked = !*only;
+    for (char **k = only; *k; k++)
+        asked |= strcmp(*k, kernel) == 0;
+    return asked;
+}
+
 static void
 test_device(const device *d)
 {
-    static const char *const kernels[] = {"dense", "copied", "often"};
+    static const char *const kernels[] = {"dense", "copied", "scattered", "often"};
     bool quick = strcmp(d->name, "cpu") == 0 || devices_is_gpu(d->name);
     for (size_t k = 0; k < countof(kernels); k++) {
+        if (!is_asked(kernels[k]))
+            continue;
         bool often = strcmp(kernels[k], "often") == 0; /* sums of four: each is rounded */
+        bool scattered = strcmp(kernels[k], "scattered") == 0; /* formed in f32 where there are no atomics of 64 bits */
         int64_t n = quick && !often ? 1000000 : 40000;
-        test_digits(d, kernels[k], RG_F32, n, 3, 0.1, often ? 1e-4 : 6e-8);
-        test_digits(d, kernels[k], RG_F64, n, 3, 0.1, 1e-9);
+        test_digits(d, kernels[k], RG_F32, n, 3, 0.1, often || (narrow && scattered) ? 1e-4 : 6e-8);
+        if (!narrow)
+            test_digits(d, kernels[k], RG_F64, n, 3, 0.1, 1e-9);
         if (!often)
             test_digits(d, kernels[k], RG_F16, quick ? 100000 : 20000, 3, 0.00048828125, 1e-3);
     }
-    for (int how = APART; how < SHARINGS; how++)
+    for (int how = APART; how < SHARINGS && is_asked("three"); how++)
         test_sharing(d, (sharing)how);
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
+    narrow = argc > 1 && strcmp(argv[1], "--narrow") == 0;
+    only = argv + (argc > 0) + narrow;
     for (const char *const *name = devices_to_test(); *name; name++) {
         uint32_t most = strcmp(*name, "cpu") == 0 ? 3 : 1;
         for (uint32_t threads = 1; threads <= most; threads++)
             test_device(&(device){*name, threads});
     }
     printf("%u checks, %u failed\n", checks, failures);
-    return failures != 0;
+    return failures || !checks;
 }

@@ -160,6 +160,8 @@ launch(rt_queue *queue, rt_program *p, const rt_arg *args, str *error)
     here.record = memory_of(in, p->code.info.record);
     here.workers = memory_of(in, workers);
     here.partials = memory_of(in, (size_t)GROUPS * p->code.cells * 8);
+    here.row = p->code.info.has_rows ? RT_VULKAN_ROW : 0;
+    here.sums = memory_of(in, (size_t)GROUPS * here.row * 8);
     memset((void *)(uintptr_t)here.record, 0, p->code.info.record);
     memset((void *)(uintptr_t)here.workers, 0, workers);
     follow_steps(p, &here, args);

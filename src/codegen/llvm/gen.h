@@ -285,8 +285,6 @@ LLVMValueRef gen_own_address(gen *g, const gen_reach *r);
 bool gen_has_no_order(gen *g, const ir_op *op);
 
 /* simt_private.c: as private.c */
-/* it has too many elements, in every launch; code is not deterministic */
-bool gen_simt_private_never(const gen *g, const ir_op *parallel, const ir_value *buffer);
 LLVMValueRef gen_simt_private_begin(gen *g, private_sum *sums, uint32_t n, LLVMValueRef threads, int64_t work);
 struct gen_task;
 LLVMValueRef gen_simt_fixed_cells(gen *g, const ir_op *op, private_sum *sums, uint32_t n);

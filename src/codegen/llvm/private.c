@@ -34,9 +34,10 @@ gen_private_find(gen *g, const ir_op *op, private_sum **sums)
 {
     ir_sum all[IR_SUMS_MAX];
     uint32_t found = ir_sums_find(ir_footprint(&g->footprints, op), all), n = 0;
+    bool pays = !g->target->warp || g->options->deterministic; /* threads would have to add one after the other */
     *sums = arena_new_n(g->scratch, private_sum, found + 1);
     for (uint32_t i = 0; i < found; i++)
-        if (is_sum_worth_it(g, &all[i]) && !(g->target->warp && gen_simt_private_never(g, op, all[i].buffer)))
+        if (is_sum_worth_it(g, &all[i]) && (pays || !ir_sum_never_pays(op, all[i].buffer)))
             (*sums)[n++] = (private_sum){.buffer = all[i].buffer, .plane = all[i].plane};
     return n;
 }

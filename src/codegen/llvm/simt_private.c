@@ -3,40 +3,8 @@
  * As private.c, with which it shares what it is for and where it can be done. Here additions to cells are atomic, which
  * costs a warp nothing as it does not wait for them: a row of cells is for several warps. */
 #include "codegen/llvm/nvidia.h"
-#include "analysis/integers.h"
+#include "analysis/sums.h"
 #include "rt/gpu/gpu.h"
-
-/* Whether it pays: the task has to take longer than the barrier that it costs, and threads to be many for the cells that
- * are added up. */
-enum { WORK_MIN = 1 << 18, THREADS_MIN = 1024, THREADS_OF_CELL = 16 };
-
-/* -- what is too large ----------------------------------------------------------------------------------------- */
-
-/* As extents and bounds are declared: numbers that are not negative */
-bool
-gen_simt_private_never(const gen *g, const ir_op *parallel, const ir_value *buffer)
-{
-    if (g->options->deterministic) /* else threads would have to add one after the other */
-        return false;
-    integers in = integers_begin(); /* nobody asks for its claims: nothing but time follows from the answer */
-    poly elements = poly_const(THREADS_OF_CELL), threads = poly_const(1);
-    uint32_t rank = parallel->attr.rank;
-    for (uint32_t k = 0; buffer->type.kind == IR_BUFFER && k < buffer->type.rank; k++) {
-        poly extent = poly_of_extent(&in, buffer, k);
-        elements = poly_mul(&elements, &extent);
-    }
-    for (uint32_t k = 0; k < rank; k++) {
-        poly lo = poly_of(&in, parallel->args[k]), hi = poly_of(&in, parallel->args[rank + k]);
-        poly count = poly_add(&hi, &lo, -1);
-        threads = poly_mul(&threads, &count);
-    }
-    integers_end(&in);
-    poly rest = poly_add(&elements, &threads, -1);
-    bool never = rest.known;
-    for (uint32_t i = 0; i < rest.n; i++)
-        never &= rest.term[i].c >= 0;
-    return never;
-}
 
 /* -- at kernel level ------------------------------------------------------------------------------------------- */
 
@@ -44,12 +12,10 @@ static LLVMValueRef
 has_few_cells_for_warps(gen *g, const private_sum *sum, LLVMValueRef cells, LLVMValueRef threads, int64_t work)
 {
     LLVMBuilderRef b = g->b;
-    int64_t enough = WORK_MIN / (work > 0 ? work : 1);
-    enough = enough > THREADS_MIN ? enough : THREADS_MIN;
-    LLVMValueRef most = LLVMBuildUDiv(b, threads, gen_i64(g, THREADS_OF_CELL), "");
+    LLVMValueRef most = LLVMBuildUDiv(b, threads, gen_i64(g, IR_SUMS_THREADS_OF_CELL), "");
     LLVMValueRef few = LLVMBuildICmp(b, LLVMIntULE, cells, most, "");
     few = LLVMBuildAnd(b, few, LLVMBuildICmp(b, LLVMIntULE, cells, gen_i64(g, RT_GPU_ROW_MAX), ""), "");
-    few = LLVMBuildAnd(b, few, LLVMBuildICmp(b, LLVMIntUGE, threads, gen_i64(g, enough), ""), "");
+    few = LLVMBuildAnd(b, few, LLVMBuildICmp(b, LLVMIntUGE, threads, gen_i64(g, ir_sum_threads(work)), ""), "");
     if (gen_presence(g, sum->buffer, sum->plane) == THERE)
         return few;
     return LLVMBuildAnd(b, few, LLVMBuildIsNotNull(b, gen_plane(g, sum->buffer, sum->plane), ""), "");

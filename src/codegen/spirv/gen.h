@@ -20,6 +20,16 @@
 #include "library/library.h"
 #include "rt/vulkan/launch.h"
 
+/* A plane of an array to which all threads of a task add: in cells of the workgroup's. */
+typedef struct sv_sum {
+    const ir_value *buffer;
+    unsigned plane;
+    rg_dtype dtype;   /* of a cell */
+    bool lanes;       /* lanes add to it, each for itself */
+    spv_id cells, at; /* how many; where this workgroup's first one is */
+    spv_id used;      /* whether the task does so in this launch */
+} sv_sum;
+
 typedef struct gen {
     spv s;
     const ir_fn *kernel, *ir; /* ir: what is generated, the kernel or a function of the library */
@@ -49,6 +59,8 @@ typedef struct gen {
     spv_id launch, args, lane, group, groups;
     spv_id fuel;         /* operations until it asks whether the launch is to end; 0: it has no loop that does */
     bool has_worker;     /* the tape is used */
+    sv_sum *sums;        /* of the task, nsums of them */
+    uint32_t nsums;
     spv_id own_frames;   /* a variable, of fields of own_unit bytes; 0: frames lie on pages */
     uint32_t own_unit;
     const bool *behind_pops; /* ir_pushes_behind_pops; NULL: not asked for yet */
@@ -163,6 +175,9 @@ spv_id sv_address_of_argument(gen *g, const ir_value *buffer);
 spv_id sv_heap(gen *g, const ir_op *op, spv_id bytes); /* from the pool's end; leaves where there is none */
 spv_id sv_extent(gen *g, const ir_value *buffer, uint32_t axis);
 spv_id sv_elements(gen *g, const ir_value *buffer);
+bool sv_may_be_there(const gen *g, const ir_value *buffer, unsigned plane);
+bool sv_is_row_major(const gen *g, const ir_value *buffer);
+spv_id sv_number_of_element(gen *g, const ir_op *op); /* from the plane's first; 0: it is the first */
 void sv_load(gen *g, const ir_op *op);
 void sv_store(gen *g, const ir_op *op);
 void sv_temp(gen *g, const ir_op *op);
@@ -179,6 +194,13 @@ void sv_rmw(gen *g, const ir_op *op);
 spv_id sv_combine(gen *g, rg_rmw how, rg_dtype d, spv_id old, spv_id value);
 spv_id sv_atomic_add32(gen *g, spv_id address, spv_id by);
 const ir_value *sv_value_of(const ir_op *op);
+
+/* -- sums.c -------------------------------------------------------------------------------------------------------- */
+void sv_sums_find(gen *g, const ir_op *op); /* g->sums of that task */
+void sv_sums_begin(gen *g, const ir_op *op, spv_id threads); /* where it is entered: their cells are cleared */
+const sv_sum *sv_sum_of(const gen *g, const ir_op *op); /* NULL: no such addition */
+spv_id sv_cell(gen *g, const ir_op *op, const sv_sum *sum); /* the address of what op adds to */
+void sv_sums_settle(gen *g, const ir_op *op, spv_id threads, uint32_t from, uint32_t to); /* adds cells up, and to the arrays */
 
 /* -- slots.c ------------------------------------------------------------------------------------------------------- */
 void sv_slot(gen *g, const ir_op *op);

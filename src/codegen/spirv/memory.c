@@ -144,8 +144,14 @@ presence_of(const gen *g, const ir_value *buffer, unsigned plane)
     return is_temporary(buffer) ? THERE : MAYBE;
 }
 
-static bool
-is_row_major(const gen *g, const ir_value *buffer)
+bool
+sv_may_be_there(const gen *g, const ir_value *buffer, unsigned plane)
+{
+    return presence_of(g, buffer, plane) != MISSING;
+}
+
+bool
+sv_is_row_major(const gen *g, const ir_value *buffer)
 {
     buffer = handed_out(buffer);
     int64_t p = parameter_of(g, buffer);
@@ -154,7 +160,7 @@ is_row_major(const gen *g, const ir_value *buffer)
     if (is_temporary(buffer))
         return true;
     for (uint32_t i = 1; i < buffer->def->nargs; i++)
-        if (!is_row_major(g, buffer->def->args[i]))
+        if (!sv_is_row_major(g, buffer->def->args[i]))
             return false;
     return true;
 }
@@ -220,13 +226,12 @@ sv_elements(gen *g, const ir_value *buffer)
 
 /* -- elements ------------------------------------------------------------------------------------------------------------ */
 
-/* from the plane's first; 0: it is the first */
-static spv_id
-number_of_element(gen *g, const ir_op *op)
+spv_id
+sv_number_of_element(gen *g, const ir_op *op)
 {
     const ir_value *buffer = op->args[0];
     uint32_t rank = buffer->type.kind == IR_BUFFER ? buffer->type.rank : 0;
-    bool dense = op->plane != RG_PRIMAL || is_row_major(g, buffer);
+    bool dense = op->plane != RG_PRIMAL || sv_is_row_major(g, buffer);
     spv_id sum = 0;
     for (uint32_t k = 0; k < rank; k++) {
         spv_id i = sv_wide(g, op->args[1 + k]);
@@ -255,7 +260,7 @@ sv_element(gen *g, const ir_op *op)
     presence known = presence_of(g, buffer, op->plane);
     if (known == MISSING)
         return (sv_place){.nothing = true};
-    spv_id base = sv_field(g, buffer, (uint32_t)(offsetof(rt_arg, plane) + 8 * op->plane)), number = number_of_element(g, op);
+    spv_id base = sv_field(g, buffer, (uint32_t)(offsetof(rt_arg, plane) + 8 * op->plane)), number = sv_number_of_element(g, op);
     sv_place p = {.address = base};
     if (number) {
         spv_id bytes = emit(g, SPV_I_MUL, g->u64, number, sv_u64(g, ir_bytes(ir_dtype(buffer))));

@@ -190,13 +190,55 @@ rmw_same(gen *g, const ir_op *op, rg_dtype d, const sv_place *p, spv_id value)
     return sv_take(g, d, sv_made(g, &b, type, old, sv_const(g, d, 0)), sv_u32(g, 0));
 }
 
+/* Nobody else adds there: one lane's addition need not be atomic. But where that is an instruction, nothing is waited for. */
+static void
+add_to_own_cell(gen *g, const ir_op *op, const sv_sum *sum, spv_id value)
+{
+    rg_dtype d = sum->dtype;
+    sv_place p = {.address = sv_cell(g, op, sum), .condition = op->masked ? sv_get(g, op->args[op->nargs - 1]) : 0};
+    value = sv_cast(g, ir_dtype(op->args[0]), d, value);
+    if (sv_lanes_of(op)) {
+        rmw_lanes(g, op, d, &p, value);
+        return;
+    }
+    bool at_once = !g->options->deterministic && adds_floats(g, d);
+    if (sum->lanes && !at_once)
+        sv_barrier(g);
+    sv_branch b = sv_if(g, sv_and(g, p.condition, sv_is_first(g)));
+    if (at_once)
+        atomic_rmw(g, op, d, p.address, value);
+    else
+        plain_rmw(g, op, d, p.address, value);
+    sv_end_if(g, &b);
+    if (sum->lanes && !at_once)
+        sv_barrier(g);
+}
+
+static void
+add_to_sum(gen *g, const ir_op *op, const sv_sum *sum, rg_dtype d, const sv_place *p)
+{
+    spv_id value = sv_get(g, sv_value_of(op));
+    sv_branch own = sv_if(g, sum->used);
+    add_to_own_cell(g, op, sum, value);
+    sv_end_if(g, &own);
+    sv_branch shared = sv_if(g, sv_not(g, sum->used));
+    if (sv_lanes_of(op))
+        rmw_lanes(g, op, d, p, value);
+    else
+        rmw_same(g, op, d, p, value);
+    sv_end_if(g, &shared);
+}
+
 void
 sv_rmw(gen *g, const ir_op *op)
 {
     rg_dtype d = ir_dtype(op->args[0]);
     sv_place p = sv_element(g, op);
+    const sv_sum *sum = p.nothing ? NULL : sv_sum_of(g, op);
     spv_id old = p.nothing ? sv_const(g, d, 0) : 0;
-    if (!p.nothing) {
+    if (sum) {
+        add_to_sum(g, op, sum, d, &p);
+    } else if (!p.nothing) {
         spv_id value = sv_get(g, sv_value_of(op));
         if (op->rmw == RG_RMW_CAS)
             (void)expected(g, op); /* read before control parts */

@@ -64,6 +64,7 @@ open_entry(gen *g, spv_function *f, const ir_op *op, uint32_t place)
     g->in_memory = arena_new_n(g->in, bool, g->kernel->next_id + 1);
     g->fields = (map){.in = g->in};
     g->fuel = 0;
+    g->nsums = 0;
     g->own_frames = 0;
     g->behind_pops = NULL;
     g->ir = g->kernel;
@@ -146,6 +147,7 @@ typedef struct domain {
     unsigned lanes;
     spv_id lo[RT_RANK], count[RT_RANK]; /* u64 */
     spv_id row, pieces;                 /* of a row; all */
+    spv_id threads;
 } domain;
 
 static domain
@@ -163,6 +165,7 @@ task_domain(gen *g, const ir_op *op)
             d.pieces = emit(g, SPV_I_MUL, g->u64, d.pieces, d.count[k]);
     }
     d.row = d.count[d.rank - 1];
+    d.threads = emit(g, SPV_I_MUL, g->u64, d.pieces, d.row);
     if (d.lanes)
         d.row = emit(g, SPV_SHIFT_RIGHT, g->u64, sv_add(g, d.row, RT_WARP - 1), sv_u32(g, 5));
     d.pieces = emit(g, SPV_I_MUL, g->u64, d.pieces, d.row);
@@ -280,6 +283,7 @@ make_task_entry(gen *g, const ir_op *op, uint32_t place)
     spv_function f;
     spv_id fn = open_entry(g, &f, op, place), *sums = arena_new_n(g->in, spv_id, op->nresults + 1);
     domain d = task_domain(g, op);
+    sv_sums_begin(g, op, d.threads);
     run_own_pieces(g, op, &d, sums);
     if (g->failed)
         return;
@@ -328,6 +332,17 @@ make_combination(gen *g, const ir_op *op, uint32_t place)
     close_entry(g, &f, fn);
 }
 
+/* the array of one sum, or of all */
+static void
+make_settling(gen *g, const ir_op *op, uint32_t from, uint32_t to, uint32_t place)
+{
+    spv_function f;
+    spv_id fn = open_entry(g, &f, NULL, place);
+    domain d = task_domain(g, op);
+    sv_sums_settle(g, op, d.threads, from, to);
+    close_entry(g, &f, fn);
+}
+
 /* -- the kernel's results: outputs of one element behind the parameters -------------------------------------------------------- */
 
 static void
@@ -352,6 +367,8 @@ make_results(gen *g, const ir_op *yield)
 static void
 add_run(gen *g, segments_kind kind)
 {
+    if (g->options->deterministic)
+        kind = SEGMENTS_RUN;
     vec_push(&g->code.info.steps, ((segments_step){.kind = kind, .entry = g->entries}));
 }
 
@@ -398,12 +415,18 @@ add_one_step(gen *g, uint32_t at)
         add_run(g, SEGMENTS_RUN);
         make_segment_entry(g, op, place);
     } else {
-        add_run(g, g->options->deterministic ? SEGMENTS_RUN : SEGMENTS_TASK);
+        add_run(g, SEGMENTS_TASK);
         make_task_entry(g, op, place);
-        if (!op->nresults || g->failed)
-            return;
-        add_run(g, SEGMENTS_RUN);
-        make_combination(g, op, place);
+        if (op->nresults && !g->failed) {
+            add_run(g, SEGMENTS_RUN);
+            make_combination(g, op, place);
+        }
+        sv_sums_find(g, op);
+        /* where planes may share memory, one after the other */
+        for (uint32_t n = g->nsums, i = 0, each = g->options->noalias ? n : 1; i < n && !g->failed; i += each) {
+            add_run(g, SEGMENTS_TASK);
+            make_settling(g, op, i, i + each, place);
+        }
     }
 }
 

@@ -43,7 +43,9 @@ rt_segments_measure(const spirv_code *code, const rt_needs *needs, const rt_arg 
     rt_segments_room room = {.groups = need.warps, .tape = code->info.has_tape ? limits->budget : 0};
     room.workers = up(code->info.record);
     room.partials = room.workers + up(((uint64_t)room.groups + 1) * sizeof(rt_vulkan_worker));
-    room.args = room.partials + up((uint64_t)room.groups * code->cells * 8);
+    room.row = !code->info.has_rows ? 0 : RT_VULKAN_CELLS / room.groups < RT_VULKAN_ROW ? RT_VULKAN_CELLS / room.groups : RT_VULKAN_ROW;
+    room.sums = room.partials + up((uint64_t)room.groups * code->cells * 8);
+    room.args = room.sums + up((uint64_t)room.groups * room.row * 8);
     room.end = room.args + up((uint64_t)nparams * sizeof(rt_arg));
     measure_pages(&room, need.temps, limits);
     return room;
@@ -55,6 +57,8 @@ rt_segments_place(const rt_segments_room *room, uint64_t first, uint64_t second,
     launch->record = first + room->record;
     launch->workers = first + room->workers;
     launch->partials = first + room->partials;
+    launch->sums = first + room->sums;
+    launch->row = room->row;
     launch->groups = room->groups;
     launch->budget = budget;
     launch->pool = (second + RT_GPU_PAGE - 1) & ~(uint64_t)(RT_GPU_PAGE - 1);

@@ -26,9 +26,9 @@ typedef struct rt_segments_limits {
 
 /* Memory of a launch: two pieces. Offsets in the first one, of which what stands before `partials` is zero at first. */
 typedef struct rt_segments_room {
-    uint64_t record, workers, partials, args, end;
+    uint64_t record, workers, partials, sums, args, end;
     uint64_t pages, tape; /* bytes of the second one, whose address is any; 0: none is needed. Of these for tapes */
-    uint32_t groups;
+    uint32_t groups, row; /* row: cells for sums, of each workgroup */
 } rt_segments_room;
 rt_segments_room rt_segments_measure(const spirv_code *code, const rt_needs *needs, const rt_arg *args, uint32_t nparams,
                                      const rt_segments_limits *limits);

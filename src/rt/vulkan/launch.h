@@ -17,7 +17,8 @@
 
 enum {
     RT_VULKAN_GROUPS = 8192, /* workgroups of a task at most */
-    RT_VULKAN_TAPES = 2048   /* where they have tapes */
+    RT_VULKAN_TAPES = 2048,  /* where they have tapes */
+    RT_VULKAN_ROW = 4096, RT_VULKAN_CELLS = 1 << 22 /* for sums into arrays: of a workgroup, of all of them at most */
 };
 _Static_assert(8 * RT_VULKAN_TAPES + 8 <= RT_GPU_PAGE - RT_GPU_HEADER, "the cursors of all are a frame (codegen/spirv/snapshot.c)");
 
@@ -38,6 +39,7 @@ typedef struct rt_vulkan_launch {
     uint64_t pool;     /* pages * RT_GPU_PAGE bytes of any content, aligned to RT_GPU_PAGE */
     uint64_t workers;  /* groups + 1 rt_vulkan_worker, zeroed */
     uint64_t partials; /* groups * spirv_code.cells * 8 bytes of any content */
+    uint64_t sums;     /* groups * row cells of 8 bytes of any content; sums into arrays (codegen/spirv/sums.c) */
     uint64_t prints;   /* an rt_gpu_prints; 0: nothing prints */
     uint64_t budget;   /* bytes for tapes, as reports name it */
     uint32_t pages;
@@ -45,7 +47,7 @@ typedef struct rt_vulkan_launch {
     uint32_t groups;     /* workgroups of a task, RT_VULKAN_GROUPS at most; the same in all tasks of a launch */
     uint32_t program;    /* as rt_gpu_launch's */
     uint32_t stop;       /* not 0: the launch is to end. The host may set it at any time */
-    uint32_t room;
+    uint32_t row;        /* cells that a workgroup has there */
 
     /* zero at first */
     uint32_t fault; /* rt_fault; not 0: who met it first fills the three behind it, all entries return at once */
