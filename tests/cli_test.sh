@@ -1068,6 +1068,22 @@ if "$rgc" build k.c relax --target gfx1100 >out 2>err; then
         grep -q 'rgk_relax_vjp.kd' gpu.hsaco && pass || fail "gpu.hsaco or gpu.txt lacks what it should say"
     expect 1 build k.c relax --target gfx803
     says 'there is no GPU `gfx803`'
+    # more of a thread's own memory than there is: an error, where LLVM would end the process
+    cat >own.c <<'END_OF_FILE'
+void own(int n, const int k[n], const double x[n], double y[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        double a[40000];
+        for (int j = 0; j < 40000; j++)
+            a[j] = x[(i + j) % n];
+        y[i] = a[k[i]];
+    }
+}
+END_OF_FILE
+    expect 1 build own.c own --target gfx942
+    says 'E0900'
+    says 'stack frame size (320'
 else
     grep -q "AMD's GPUs\|the runtime on the device" err && pass || fail "no code object, and no reason: $(cat err)"
 fi

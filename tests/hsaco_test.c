@@ -4,7 +4,7 @@
  * Kernels of the files become code objects for AMD's GPUs: of all pairs of a kernel and a form every Nth is compiled, from number I
  * (from 0) on, for one GPU of the list after the other; with --all for each of them. What a loader reads of each is checked: segments,
  * symbols, the descriptor, and the metadata, which have to say the same, and what the kernel must need. With --lld every one is linked
- * by that linker, too: symbols, notes and code have to be the same. */
+ * by that linker, too: symbols, notes and code have to be the same. What takes more of a thread's own memory than the GPU has is refused. */
 #include "codegen/amd/link.h"
 #include "codegen/llvm/ll.h"
 #include "front/c/front_c.h"
@@ -13,7 +13,7 @@
 #include <elf.h>
 #include <glob.h>
 
-enum { GPUS_MAX = 16, HIDDEN_BYTES = 256, DESCRIPTOR_BYTES = 64, SHARED_MOST = 1 << 16, SCRATCH_MOST = 1 << 17 };
+enum { GPUS_MAX = 16, HIDDEN_BYTES = 256, DESCRIPTOR_BYTES = 64, SHARED_MOST = 1 << 16, SCRATCH_MOST = 1 << 23 /* of a wave */ };
 
 typedef struct setting {
     char *gpus[GPUS_MAX];
@@ -24,7 +24,7 @@ typedef struct setting {
 } setting;
 
 typedef struct tally {
-    int seen, made, compared, failures;
+    int seen, made, compared, refused, failures;
     double longest;
 } tally;
 
@@ -179,7 +179,7 @@ check_object(const ir_fn *fn, const char *gpu, const char *what, loaded l, tally
         fail(t, what, "blocks have another length");
     if (noted(l, ".group_segment_fixed_size") < 0 || noted(l, ".group_segment_fixed_size") > SHARED_MOST)
         fail(t, what, "there is not so much shared memory"); /* the runtime's counters, and small local arrays that LLVM puts there */
-    if (noted(l, ".private_segment_fixed_size") < 0 || noted(l, ".private_segment_fixed_size") > SCRATCH_MOST ||
+    if (noted(l, ".private_segment_fixed_size") < 0 || noted(l, ".private_segment_fixed_size") > SCRATCH_MOST / noted(l, ".wavefront_size") ||
         noted(l, ".uses_dynamic_stack") > 0)
         fail(t, what, "a thread's own memory has no bound");
     if (registers <= 0 || registers > 512 || noted(l, ".sgpr_count") <= 0 || noted(l, ".sgpr_count") > 128)
@@ -267,7 +267,11 @@ make(const setting *s, const ir_fn *fn, const char *gpu, const char *what, tally
     const char *name = "kernel";
     ll_options o = {.noalias = true, .cpu = gpu};
     double start = clock_ms();
-    if (ll_emit_hsaco_entries(&fn, &name, 1, &o, &bytes, &info, &diags)) {
+    rg_status status = ll_emit_hsaco_entries(&fn, &name, 1, &o, &bytes, &info, &diags);
+    if (status && strstr(diags.text.ptr, "stack frame size")) { /* the GPU has no more for a thread */
+        fprintf(stderr, "%s: %s", what, diags.text.ptr);
+        t->refused++;
+    } else if (status) {
         fail(t, what, diags.text.ptr);
     } else {
         double took = clock_ms() - start;
@@ -451,7 +455,8 @@ main(int argc, char **argv)
         check_damaged(&t);
     if (!s.lld)
         printf("left out: the other linker's word (ld.lld is missing)\n");
-    printf("%d code objects, %d compared with ld.lld, %d failures; at most %.0f ms\n", t.made, t.compared, t.failures, t.longest);
+    printf("%d code objects, %d of them refused, %d compared with ld.lld, %d failures; at most %.0f ms\n", t.made, t.refused, t.compared,
+           t.failures, t.longest);
     str_free(&given);
     return t.failures != 0 || !t.made;
 }

@@ -73,6 +73,20 @@ release_unit(void *object)
     u->machine = NULL;
 }
 
+/* Without a handler LLVM would print it, and end the process. */
+static void
+take_error(LLVMDiagnosticInfoRef info, void *user)
+{
+    unit *u = user;
+    if (LLVMGetDiagInfoSeverity(info) != LLVMDSError || u->error.len)
+        return;
+    static const char nowhere[] = "<unknown>:0:0: ";
+    char *text = LLVMGetDiagInfoDescription(info);
+    str_addz(&u->error, strncmp(text, nowhere, sizeof nowhere - 1) ? text : text + sizeof nowhere - 1);
+    LLVMDisposeMessage(text);
+    u->refused = true;
+}
+
 void
 unit_begin(unit *u, const ir_fn *fn, const ll_options *options, const char *symbol)
 {
@@ -86,6 +100,7 @@ unit_begin(unit *u, const ir_fn *fn, const ll_options *options, const char *symb
     g->ir = fn;
     g->target = fn->module->target;
     g->context = LLVMContextCreate();
+    LLVMContextSetDiagnosticHandler(g->context, take_error, u);
     g->module = LLVMModuleCreateWithNameInContext(symbol, g->context);
     g->b = LLVMCreateBuilderInContext(g->context);
     mem_own(&u->owns, release_unit, u);
@@ -156,5 +171,9 @@ unit_emit(unit *u, LLVMCodeGenFileType kind, LLVMMemoryBufferRef *out)
         LLVMDisposeMessage(message);
     }
     last_times.code = clock_ms() - start;
-    return !failed;
+    if (!failed && u->refused) {
+        LLVMDisposeMemoryBuffer(*out);
+        *out = NULL;
+    }
+    return !failed && !u->refused;
 }

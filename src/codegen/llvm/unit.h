@@ -16,6 +16,7 @@ typedef struct unit {
     machine_ref machine; /* freed by end, unless taken out before */
     ll_gpu_info gpu;     /* of code in warps; freed by end, unless taken out before */
     const char *stage;   /* where it failed */
+    bool refused;        /* by LLVM, in a diagnostic: error has its text */
     str error;
 } unit;
 
