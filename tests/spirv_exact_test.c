@@ -7,11 +7,13 @@
 
 #include <float.h>
 
-double rgx_quotient(double x, double y), rgx_root(double x), rgx_near_quotient(double x, double y, double about), rgx_near_root(double x, double about);
+double rgx_quotient(double x, double y), rgx_root(double x);
+double rgx_near_quotient(double x, double y, double about), rgx_near_root(double x, double about);
 double rgx_ldexp(double x, int32_t n), rgx_fraction(double x), rgx_fmod(double x, double y),
     rgx_remainder(double x, double y), rgx_fdim(double x, double y), rgx_nextafter(double x, double y),
     rgx_fused(double x, double y, double z);
-float rgx_quotientf(float x, float y), rgx_rootf(float x), rgx_near_quotientf(float x, float y, float about), rgx_near_rootf(float x, float about);
+float rgx_quotientf(float x, float y), rgx_rootf(float x);
+float rgx_near_quotientf(float x, float y, float about), rgx_near_rootf(float x, float about);
 float rgx_ldexpf(float x, int32_t n), rgx_fractionf(float x), rgx_fmodf(float x, float y),
     rgx_remainderf(float x, float y), rgx_fdimf(float x, float y), rgx_nextafterf(float x, float y),
     rgx_fusedf(float x, float y, float z), rgx_wide_fusedf(float x, float y, float z);
@@ -39,7 +41,8 @@ next_bits(void)
 }
 
 static const double edges[] = {0.0, -0.0, 1, -1, 0.5, 3, 1.5, DBL_MAX, -DBL_MAX, DBL_MIN, 0x1p-1074, -0x1p-1074, FLT_MAX, FLT_MIN,
-                               0x1p-149, INFINITY, -INFINITY, NAN, 0x1.fffffep-127, 0x1.fffffffffffffp-1023, 65504, 65520, 0x1p-24, 0x1p-25};
+                               0x1p-149, INFINITY, -INFINITY, NAN, 0x1.fffffep-127, 0x1.fffffffffffffp-1023,
+                               65504, 65520, 0x1p-24, 0x1p-25};
 
 /* an edge, any bits, or a number near to 1 or to another one, so that much cancels */
 static double

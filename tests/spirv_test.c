@@ -1,4 +1,6 @@
-/* spirv_test [--val PATH] [--every N] [--refused N] [--deterministic] [--keep FOLDER] FILE.c|FOLDER...   SPDX-License-Identifier: Apache-2.0
+/* Kernels as SPIR-V. SPDX-License-Identifier: Apache-2.0
+ *
+ *   spirv_test [--val PATH] [--every N] [--refused N] [--deterministic] [--keep FOLDER] FILE.c|FOLDER...
  *
  * Every kernel of the files in every form becomes SPIR-V, for devices that have much, less and little. What is made reads
  * back, and each step names an entry that is there. With --val, the path of spirv-val, every Nth module is validated. What is refused

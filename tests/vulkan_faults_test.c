@@ -47,7 +47,8 @@ static rg_str
 code(void)
 {
     static str bytes;
-    static const hand_entry entries[] = {{HAND_SET, 2, 0, 3}, {HAND_REACH, 1, 0, 2}, {HAND_ADD, 0, 0, 1}, {HAND_MIX, 0, 0, 5}, {HAND_PRINT, 0, 0, 0}};
+    static const hand_entry entries[] = {{HAND_SET, 2, 0, 3}, {HAND_REACH, 1, 0, 2}, {HAND_ADD, 0, 0, 1}, {HAND_MIX, 0, 0, 5},
+                                         {HAND_PRINT, 0, 0, 0}};
     static const segments_step steps[] = {{SEGMENTS_RUN, 0, 0, 0},     {SEGMENTS_LOOP, 0, 0, 6}, {SEGMENTS_RUN, 1, 0, 0},
                                        {SEGMENTS_EXIT_IF, 0, 4, 6}, {SEGMENTS_RUN, 2, 0, 0},  {SEGMENTS_TASK, 3, 0, 0},
                                        {SEGMENTS_END, 0, 0, 1},     {SEGMENTS_RUN, 4, 0, 0}};
@@ -111,7 +112,8 @@ run_scene(long call, int code_, rg_str bytes)
     fake->fails_at = call;
     fake->fails_with = code_;
     if (done(&s, table->open(0, &device, &error), &error)) {
-        if (done(&s, table->open_queue(device, &(rt_queue_desc){.tape_budget = 1 << 20, .sink = {count_print, NULL}}, &q, &error), &error)) {
+        const rt_queue_desc desc = {.tape_budget = 1 << 20, .sink = {count_print, NULL}};
+        if (done(&s, table->open_queue(device, &desc, &q, &error), &error)) {
             play(&s, device, q, bytes);
             if (done(&s, table->open_queue(device, &(rt_queue_desc){0}, &other, &error), &error)) {
                 done(&s, table->streams->wait(other, q, &error), &error);
@@ -137,7 +139,8 @@ check_open(rg_status expected, const char *text)
     str error = {.in = mem_scratch()};
     rt_device *device = NULL;
     rg_status status = table->open(0, &device, &error);
-    CHECK(status == expected && error.ptr && strstr(error.ptr, text), "%d, not %d with '%s': %s", status, expected, text, error.ptr ? error.ptr : "");
+    CHECK(status == expected && error.ptr && strstr(error.ptr, text), "%d, not %d with '%s': %s", status, expected, text,
+          error.ptr ? error.ptr : "");
     if (!status)
         table->close(device);
     CHECK(fake->alive == 0, "%ld alive", fake->alive);
@@ -177,7 +180,9 @@ check_rounding(int rounds)
     }
     table->describe(device, NULL, &key);
     unsigned features = 0, exact = SPIRV_EXACT32 | SPIRV_EXACT64, fused = SPIRV_FUSED32 | SPIRV_FUSED64;
-    CHECK(sscanf(key.ptr, "vulkan %x", &features) == 1 && (features & exact) == (rounds ? exact : 0) && (features & fused) == fused, "%s", key.ptr);
+    CHECK(sscanf(key.ptr, "vulkan %x", &features) == 1 && (features & exact) == (rounds ? exact : 0) &&
+              (features & fused) == fused,
+          "%s", key.ptr);
     table->close(device);
 }
 

@@ -109,7 +109,8 @@ check_memory(void)
                 }
         }
     CHECK(table->memory->reaches(device, (char *)a + N) && !table->memory->reaches(device, host));
-    CHECK(table->memory->write(q, host, host, 4, &error) == RG_DEVICE && strstr(text_of(&error), "not in the memory"), "%s", text_of(&error));
+    CHECK(table->memory->write(q, host, host, 4, &error) == RG_DEVICE && strstr(text_of(&error), "not in the memory"), "%s",
+          text_of(&error));
     void *none = NULL;
     error.len = 0;
     CHECK(table->memory->allocate(q, (size_t)1 << 46, &none, &error) == RG_OUT_OF_MEMORY && strstr(text_of(&error), "70368744177"), "%s",
@@ -432,7 +433,8 @@ check_refused(void)
     mix(g);
     finish(g);
     rt_program *p = compile(&g->code, "kernel `hand`");
-    CHECK(launch(q, p, host, &error) == RG_DEVICE && strstr(text_of(&error), "kernel `hand`: plane 0 of argument 0"), "%s", text_of(&error));
+    CHECK(launch(q, p, host, &error) == RG_DEVICE && strstr(text_of(&error), "kernel `hand`: plane 0 of argument 0"), "%s",
+          text_of(&error));
     error.len = 0;
     CHECK(table->streams->set_stream(q, host, &error) == RG_INVALID);
     table->release(p);

@@ -42,8 +42,8 @@ enum spv_capability {
 enum spv_storage { SPV_INPUT = 1, SPV_WORKGROUP = 4, SPV_PRIVATE = 6, SPV_IN_FUNCTION = 7, SPV_PUSH = 9, SPV_MEMORY = 5349 };
 /* of GLSL.std.450 */
 enum spv_glsl {
-    SPV_TRUNC = 3, SPV_ROUND_EVEN = 2, SPV_U_MIN = 38, SPV_F_ABS = 4, SPV_FLOOR = 8, SPV_CEIL = 9, SPV_SQRT = 31, SPV_INVERSE_SQRT = 32, SPV_FMA = 50, SPV_FIND_LSB = 73,
-    SPV_FIND_MSB = 75
+    SPV_TRUNC = 3, SPV_ROUND_EVEN = 2, SPV_U_MIN = 38, SPV_F_ABS = 4, SPV_FLOOR = 8, SPV_CEIL = 9, SPV_SQRT = 31,
+    SPV_INVERSE_SQRT = 32, SPV_FMA = 50, SPV_FIND_LSB = 73, SPV_FIND_MSB = 75
 };
 
 typedef vec(uint32_t) spv_words;

@@ -24,8 +24,8 @@ most_groups(const spirv_code *code, const rt_segments_limits *limits)
     return fit > limits->groups ? limits->groups : fit ? (uint32_t)fit : 1;
 }
 
-/* Tapes may take all of the budget; the kernel level's arrays lie beside it. Where only the device knows how large these are, they may be as
- * large again, or what one piece of memory has room for. */
+/* Tapes may take all of the budget; the kernel level's arrays lie beside it. Where only the device knows how large these are, they may
+ * be as large again, or what one piece of memory has room for. */
 static void
 measure_pages(rt_segments_room *room, uint64_t temps, const rt_segments_limits *limits)
 {

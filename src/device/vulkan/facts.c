@@ -17,7 +17,8 @@ vk_find(const vk_api *api, vk_instance instance, uint32_t ordinal, vk_physical *
         return code == VK_NO_HOST_MEMORY ? RG_OUT_OF_MEMORY : RG_DEVICE;
     }
     if (ordinal >= count) {
-        str_addf(error, count ? "there are %u devices of Vulkan, no number %u" : "Vulkan has no device (%u, not number %u)", count, ordinal);
+        str_addf(error, count ? "there are %u devices of Vulkan, no number %u" : "Vulkan has no device (%u, not number %u)", count,
+                 ordinal);
         return RG_NOT_FOUND;
     }
     *physical = all[ordinal];
@@ -181,8 +182,8 @@ vk_create_logical(vk_api *api, vk_physical physical, const vk_facts *facts, vk_l
                            .int8 = facts->int8, .buffer_atomics64 = !!(has & SPIRV_ATOMIC_INT64), .timeline = 1,
                            .buffer_address = 1, .memory_model = 1, .memory_model_device = 1};
     vk_features f = {.head = {VK_S_FEATURES, &f12}, .int64 = 1, .float64 = !!(has & SPIRV_FLOAT64), .int16 = facts->int16};
-    vk_lane_desc lanes = {.head = {VK_S_LANE}, .family = facts->family, .count = facts->lanes < countof(priorities) ? facts->lanes : countof(priorities),
-                          .priorities = priorities};
+    uint32_t count = facts->lanes < countof(priorities) ? facts->lanes : countof(priorities);
+    vk_lane_desc lanes = {.head = {VK_S_LANE}, .family = facts->family, .count = count, .priorities = priorities};
     vk_logical_desc desc = {.head = {VK_S_LOGICAL, &f}, .nlanes = 1, .lanes = &lanes, .extensions = extensions};
     if (has & (SPIRV_ATOMIC_ADD32 | SPIRV_ATOMIC_ADD64)) {
         extensions[desc.nextensions++] = atomic_float;

@@ -162,8 +162,8 @@ record_gate(const vk_run *r, vk_commands commands, const segments_step *s, bool 
 {
     const vk_api *api = &r->q->device->api;
     uint64_t scratch = r->q->scratch.address;
-    const vk_gate_push push = {scratch + r->at.record + s->place, scratch + r->at.end, r->slot_address + offsetof(vk_slot, missed), expected,
-                               number};
+    const vk_gate_push push = {scratch + r->at.record + s->place, scratch + r->at.end, r->slot_address + offsetof(vk_slot, missed),
+                               expected, number};
     api->bind_pipeline(commands, VK_BIND_COMPUTE, r->q->device->gate);
     api->push(commands, r->q->device->layout, VK_STAGE_COMPUTE, 0, sizeof(push), &push);
     api->dispatch(commands, 1, 1, 1);

@@ -39,7 +39,10 @@ bind_memory(rt_device *d, vk_use use, vk_buffer *b)
     int32_t code = VK_NO_DEVICE_MEMORY;
     d->api.requirements(d->logical, b->buffer, &need);
     for (size_t k = 0; k < countof(wanted[use]) && wanted[use][k] && code < 0; k++)
-        for (uint32_t type = 0; code < 0 && (type = next_type(&d->facts.memory, need.types, wanted[use][k], type)) < d->facts.memory.ntypes; type++) {
+        for (uint32_t type = 0; code < 0; type++) {
+            type = next_type(&d->facts.memory, need.types, wanted[use][k], type);
+            if (type >= d->facts.memory.ntypes)
+                break;
             vk_allocate_desc desc = {.head = {VK_S_ALLOCATE, &flags}, .bytes = need.bytes, .type = type};
             code = d->api.allocate(d->logical, &desc, NULL, &b->memory);
         }

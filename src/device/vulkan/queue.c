@@ -83,9 +83,10 @@ vk_submit(rt_queue *q, str *error)
     bool waits = q->awaited.queue;
     show_host(q, batch->commands);
     TRY(vk_check(d, d->api.end(batch->commands), "record commands", error));
-    vk_timeline_submit times = {.head = {VK_S_TIMELINE_SUBMIT}, .nwaits = waits, .waits = &q->awaited.value, .nsignals = 1, .signals = &value};
-    vk_submit_desc desc = {.head = {VK_S_SUBMIT, &times}, .nwaits = waits, .waits = waits ? &q->awaited.queue->semaphore : NULL, .wait_stages = &stage,
-                           .ncommands = 1, .commands = &batch->commands, .nsignals = 1, .signals = &q->semaphore};
+    vk_timeline_submit times = {.head = {VK_S_TIMELINE_SUBMIT}, .nwaits = waits, .waits = &q->awaited.value, .nsignals = 1,
+                                .signals = &value};
+    vk_submit_desc desc = {.head = {VK_S_SUBMIT, &times}, .nwaits = waits, .waits = waits ? &q->awaited.queue->semaphore : NULL,
+                           .wait_stages = &stage, .ncommands = 1, .commands = &batch->commands, .nsignals = 1, .signals = &q->semaphore};
     pthread_mutex_lock(&d->lock);
     int32_t code = d->api.submit(q->lane, 1, &desc, 0);
     if (code >= 0) {

@@ -80,8 +80,8 @@ const size_t vk_gate_bytes = sizeof(vk_gate_words);
 /* for (k = 0; k < number; k++) x = x * 1664525 + 1013904223; with x = expected at first, to *at in the end. What it counts to only the
  * host knows. */
 enum {
-    L_MUL = I_FREE, L_ADD, L_N, L_N_, L_X0, L_X0_, L_LOOP, L_TEST, L_BODY, L_NEXT, L_END, L_K, L_X, L_MORE, L_K1, L_X1, L_X2, L_AT, L_AT_, L_TO,
-    L_BOUND
+    L_MUL = I_FREE, L_ADD, L_N, L_N_, L_X0, L_X0_, L_LOOP, L_TEST, L_BODY, L_NEXT, L_END, L_K, L_X, L_MORE, L_K1, L_X1, L_X2, L_AT, L_AT_,
+    L_TO, L_BOUND
 };
 static const uint32_t count_words[] = {
     HEAD(L_BOUND), MODEL, OP(ENTRY_POINT, 5, I_MAIN, MAIN_, 0, I_VAR), OP(EXECUTION_MODE, I_MAIN, 17, 1, 1, 1), PUSH_BLOCK, TYPES,
@@ -98,8 +98,8 @@ static const uint32_t count_words[] = {
 
 /* Of rows { a, b, c, a / b, sqrt(a), fma(a, b, c) }, one for each workgroup, the last three. */
 enum {
-    F_FLOAT = I_FREE, F_TO, F_SET, F_V3, F_TO_V3, F_GROUP, F_SIZE, F_ROW, F_WHICH, F_WHICH1, F_WHICH64, F_OFFSET, F_AT, F_AT_, F_A_AT, F_A_TO, F_A,
-    F_B_AT, F_B_TO, F_B, F_C_AT, F_C_TO, F_C, F_D_AT, F_D_TO, F_D, F_S_AT, F_S_TO, F_S, F_F_AT, F_F_TO, F_F, F_BOUND
+    F_FLOAT = I_FREE, F_TO, F_SET, F_V3, F_TO_V3, F_GROUP, F_SIZE, F_ROW, F_WHICH, F_WHICH1, F_WHICH64, F_OFFSET, F_AT, F_AT_, F_A_AT,
+    F_A_TO, F_A, F_B_AT, F_B_TO, F_B, F_C_AT, F_C_TO, F_C, F_D_AT, F_D_TO, F_D, F_S_AT, F_S_TO, F_S, F_F_AT, F_F_TO, F_F, F_BOUND
 };
 #define NEXT_AT(id, before) OP(ADD, I_U64, id, before, F_SIZE), OP(TO_POINTER, F_TO, (id) + 1, id)
 #define FLOATS(bytes, capability)                                                                                             \
@@ -171,7 +171,8 @@ static rg_status
 try_loop(rt_device *d, const vk_buffer *memory, bool *right, str *error)
 {
     uint32_t x = 12345, found;
-    TRY(run(d, count_words, sizeof(count_words), &(vk_gate_push){.condition = memory->address, .expected = x, .number = ITERATIONS}, 1, error));
+    const vk_gate_push push = {.condition = memory->address, .expected = x, .number = ITERATIONS};
+    TRY(run(d, count_words, sizeof(count_words), &push, 1, error));
     for (uint32_t k = 0; k < ITERATIONS; k++)
         x = x * 1664525u + 1013904223u;
     memcpy(&found, memory->data, sizeof(found));
