@@ -432,7 +432,7 @@ gen_loop(gen *g, const ir_op *op)
     g->aside = 0;
     const ir_op *look = body->first;
     for (const ir_op *inner = body->first; inner; inner = inner->next) {
-        if (gen_ends_sums(inner))
+        if (ir_ends_late(inner))
             gen_sums_add(g);
         if (inner->code == RG_OP_EXIT_IF)
             gen_exit(g, inner, after, leaving, nresults, results);

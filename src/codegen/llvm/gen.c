@@ -152,7 +152,7 @@ gen_region(gen *g, const ir_region *r)
     for (const ir_op *op = r->first; op; op = op->next) {
         if (op->code == RG_OP_YIELD)
             continue;
-        if (gen_ends_sums(op))
+        if (ir_ends_late(op))
             gen_sums_add(g);
         op = gen_straight(g, op, &look);
     }

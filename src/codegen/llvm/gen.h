@@ -11,6 +11,7 @@
 #define CODEGEN_LLVM_GEN_H
 
 #include "analysis/effects.h"
+#include "analysis/late.h"
 #include "analysis/polls.h"
 #include "base/settings.h"
 #include "codegen/llvm/ll.h"
@@ -71,7 +72,7 @@ typedef struct scope {
     struct gen_adds *adds; /* each thread's own: those that wait for more */
     struct gen_sums *late; /* those of the region that are put off */
     struct gen_window *windows; /* those that wait for their last addition */
-    bool *formed_late;     /* by id: sums of lanes that are formed with others */
+    ir_late put_off;       /* of the task; no body: not asked for yet */
     LLVMValueRef lane_bits[5], lane_bit; /* of the lane's number, the highest first; 1 << the number */
     int64_t scratch_used;
     int64_t stack_used;
@@ -305,8 +306,7 @@ void gen_adds_end(gen *g);
 typedef struct gen_sums gen_sums;
 gen_sums *gen_sums_begin(gen *g);
 void gen_sums_end(gen *g, gen_sums *sums);
-void gen_sums_add(gen *g);
-bool gen_ends_sums(const ir_op *op); /* gen_sums_add stands before it */
+void gen_sums_add(gen *g); /* before what ir_ends_late says */
 bool gen_is_late(gen *g, const ir_op *op);  /* an addition that is put off */
 bool gen_sum_late(gen *g, const ir_op *op); /* puts it off if it is one */
 bool gen_sum_waits(gen *g, const ir_op *op); /* a sum of lanes: it is formed where the addition is */

@@ -1,8 +1,6 @@
-/* Sums of what a warp's lanes have, many at once. SPDX-License-Identifier: Apache-2.0
+/* Sums of what a warp's lanes have, many at once: those that are put off (analysis/late.h). SPDX-License-Identifier: Apache-2.0
  *
- * Gradients of parameters are additions to an element that all lanes share, of the sum of what each of them has. Nothing
- * in the task sees such an element, so additions that follow one another in straight code are put off until it ends, and
- * their sums are formed together. Where x[i] is the ith of them:
+ * Where x[i] is the ith of them:
  *
  *   level 0    lanes whose numbers differ in the top bit give each other one of two sums' parts and add what they keep:
  *              0.... x[0] of both lanes, 1.... x[1]
@@ -37,68 +35,29 @@ struct gen_sums {
 
 /* -- which additions ------------------------------------------------------------------------------------------ */
 
-static const ir_op *
-reduction_of(const ir_op *op)
-{
-    const ir_op *def = op->args[op->nargs - 1]->def;
-    return def && def->code == RG_OP_LANES_REDUCE && def->rmw == RG_RMW_ADD ? def : NULL;
-}
-
 static bool
-has_width(rg_dtype d)
-{
-    return d == RG_F16 || ir_bits(d) >= 32;
-}
-
-/* Whether it does not matter when the task does it. */
-static bool
-can_wait(gen *g, const ir_op *op)
-{
-    if (ir_access_does(op) != IR_ADDS || op->masked || gen_lanes_of(op))
-        return false;
-    const ir_op *sum = reduction_of(op);
-    return sum && sum->parent == op->parent && has_width((rg_dtype)op->args[0]->type.dtype) &&
-           (gen_private_sum(g, op) || gen_has_no_order(g, op));
-}
-
-static bool
-find_sums(ir_op *op, void *user)
+has_no_order(void *user, const ir_op *op)
 {
     gen *g = user;
-    if (can_wait(g, op))
-        g->s->formed_late[op->args[op->nargs - 1]->id] = true;
-    return true;
+    return gen_private_sum(g, op) || gen_has_no_order(g, op);
 }
 
-/* a sum that something else has a use for is formed where it stands */
-static bool
-drop_others(ir_op *op, void *user)
-{
-    gen *g = user;
-    uint32_t n = can_wait(g, op) ? op->nargs - 1 : op->nargs;
-    for (uint32_t i = 0; i < n; i++)
-        g->s->formed_late[op->args[i]->id] = false;
-    return true;
-}
-
-static bool
-is_formed_late(gen *g, const ir_value *sum)
+/* NULL: nothing is put off here */
+static const ir_late *
+late_of(gen *g)
 {
     if (!g->s->task || gen_is_alone(g))
-        return false;
-    if (!g->s->formed_late) {
-        ir_region *body = (ir_region *)g->s->region; /* only looked at */
-        g->s->formed_late = arena_new_n(g->scratch, bool, g->ir->next_id);
-        ir_walk(body, find_sums, g);
-        ir_walk(body, drop_others, g);
-    }
-    return g->s->formed_late[sum->id];
+        return NULL;
+    if (!g->s->put_off.body)
+        g->s->put_off = ir_late_find(g->s->region, has_no_order, g, g->scratch);
+    return &g->s->put_off;
 }
 
 bool
 gen_sum_waits(gen *g, const ir_op *op)
 {
-    return op->rmw == RG_RMW_ADD && is_formed_late(g, op->results[0]);
+    const ir_late *late = late_of(g);
+    return op->rmw == RG_RMW_ADD && late && late->formed[op->results[0]->id];
 }
 
 /* -- forming them -------------------------------------------------------------------------------------------- */
@@ -171,34 +130,11 @@ own_sum(gen *g, const gen_sums *q)
 
 /* -- what goes to one place ----------------------------------------------------------------------------------- */
 
-/* before sums are added anyway */
-static bool
-is_met_again(gen *g, const ir_op *op)
-{
-    for (const ir_op *next = op->next; next; next = next->next) {
-        if (gen_ends_sums(next))
-            return false;
-        if (can_wait(g, next) && access_same(op, next))
-            return true;
-    }
-    return false;
-}
-
-/* Lanes that take no part have the identity of additions: that is put off, too. */
 static share
 share_of(gen *g, const ir_op *op)
 {
-    const ir_value *part = reduction_of(op)->args[0];
-    const ir_op *choice = part->def;
-    rg_dtype d = (rg_dtype)part->type.dtype;
-    uint64_t bits;
-    share own = {.op = op};
-    bool masked = choice && choice->code == RG_OP_SELECT && choice->args[0]->type.lanes &&
-                  ir_is_const(choice->args[2], &bits) && bits == ir_identity(d, RG_RMW_ADD);
-    if (masked)
-        own.mask = choice->args[0];
-    own.value = gen_cast(g, d, gen_late_dtype(op), gen_get(g, masked ? choice->args[1] : part));
-    return own;
+    ir_share has = ir_share_of(op);
+    return (share){op, has.mask, gen_cast(g, (rg_dtype)has.value->type.dtype, gen_late_dtype(op), gen_get(g, has.value))};
 }
 
 static LLVMValueRef
@@ -253,13 +189,6 @@ form(gen *g, gen_sums *q, const share *own)
         add_formed(g, q);
 }
 
-/* Loops take a long time, and leaving one skips what stands behind. */
-bool
-gen_ends_sums(const ir_op *op)
-{
-    return ir_is_loop(op) || op->code == RG_OP_EXIT_IF;
-}
-
 void
 gen_sums_add(gen *g)
 {
@@ -284,7 +213,8 @@ gen_sums_end(gen *g, gen_sums *q)
 bool
 gen_is_late(gen *g, const ir_op *op)
 {
-    return g->s->late && can_wait(g, op) && is_formed_late(g, op->args[op->nargs - 1]);
+    const ir_late *late = g->s->late ? late_of(g) : NULL;
+    return late && ir_is_late(late, op);
 }
 
 bool
@@ -303,7 +233,7 @@ gen_sum_late(gen *g, const ir_op *op)
         add_share(g, &q->shares[i], &own);
         own = q->shares[i];
     }
-    bool waits = i < RT_WARP && is_met_again(g, op);
+    bool waits = i < RT_WARP && ir_meets_again(&g->s->put_off, op);
     if (waits)
         q->shares[i] = own;
     if (waits && i == q->nshares)

@@ -275,13 +275,17 @@ sv_loop_op(gen *g, const ir_op *op)
     sv_loop l = sv_loop_begin(g, n, types_of(g, body->params, n), first);
     for (uint32_t i = 0; i < n; i++)
         sv_set(g, body->params[i], l.at[i]);
+    sv_late *late = sv_late_begin(g);
     for (const ir_op *o = body->first; o && !g->failed; o = o->next) {
+        if (ir_ends_late(o))
+            sv_late_add(g);
         if (o->code == RG_OP_EXIT_IF) {
             sv_exit_if(g, &l, sv_get(g, o->args[0]), op->nresults, yielded(g, o, 1));
             continue;
         }
         sv_one_op(g, o);
     }
+    sv_late_end(g, late);
     if (g->failed)
         return;
     const spv_id *next = yielded(g, ir_terminator(body), 0);

@@ -249,8 +249,13 @@ sv_one_op(gen *g, const ir_op *op)
 void
 sv_region(gen *g, const ir_region *r)
 {
-    for (const ir_op *op = r->first; op && !g->failed; op = op->next)
+    sv_late *late = sv_late_begin(g);
+    for (const ir_op *op = r->first; op && !g->failed; op = op->next) {
+        if (ir_ends_late(op))
+            sv_late_add(g);
         sv_one_op(g, op);
+    }
+    sv_late_end(g, late);
 }
 
 /* -- the module ------------------------------------------------------------------------------------------------------ */

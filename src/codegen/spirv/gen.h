@@ -14,6 +14,7 @@
 #define CODEGEN_SPIRV_GEN_H
 
 #include "analysis/effects.h"
+#include "analysis/late.h"
 #include "analysis/polls.h"
 #include "codegen/spirv/code.h"
 #include "codegen/spirv/spv.h"
@@ -61,6 +62,9 @@ typedef struct gen {
     bool has_worker;     /* the tape is used */
     sv_sum *sums;        /* of the task, nsums of them */
     uint32_t nsums;
+    struct sv_late *late; /* additions that the region puts off; NULL: it does not */
+    ir_late put_off;      /* of the task; no body: not asked for yet */
+    spv_id lane_bits[5];  /* of the lane's number, the highest first; 0: not asked for yet */
     spv_id own_frames;   /* a variable, of fields of own_unit bytes; 0: frames lie on pages */
     uint32_t own_unit;
     const bool *behind_pops; /* ir_pushes_behind_pops; NULL: not asked for yet */
@@ -154,6 +158,7 @@ spv_id sv_is_first(gen *g);
 spv_id sv_ballot(gen *g, spv_id condition);
 spv_id sv_any(gen *g, spv_id condition);
 spv_id sv_take(gen *g, rg_dtype d, spv_id v, spv_id lane); /* of that lane, all of them */
+spv_id sv_of_partner(gen *g, rg_dtype d, spv_id v, uint32_t distance); /* of the lane whose number differs in that bit; by subgroup */
 spv_id sv_take_id(gen *g, spv_id type, spv_id v, spv_id lane); /* of 32 or 64 bits */
 spv_id sv_reduce(gen *g, rg_rmw how, rg_dtype d, spv_id v);
 void sv_lane_op(gen *g, const ir_op *op);
@@ -187,10 +192,25 @@ typedef struct sv_place {
     bool nothing;
 } sv_place;
 sv_place sv_element(gen *g, const ir_op *op);
+unsigned sv_does_there(gen *g, const ir_op *op); /* the task, to the plane that op reaches; where arguments may share memory, to all */
 bool sv_changes_there(gen *g, const ir_op *op); /* the task, what op loads */
 
 /* -- rmw.c --------------------------------------------------------------------------------------------------------- */
 void sv_rmw(gen *g, const ir_op *op);
+/* A sum of all lanes that this one adds: to its element, or to its cell. */
+typedef struct sv_late_sum {
+    spv_id value, element, cell; /* addresses; cell 0: it has none */
+    spv_id used, on;             /* whether it goes to the cell; whether this lane adds it */
+} sv_late_sum;
+void sv_add_late(gen *g, const ir_op *op, const sv_late_sum *sum); /* op: one of the additions that were put off */
+
+/* -- late.c: sums of a warp's lanes, many at once. A region's are put off until it ends, or sv_late_add ----------------- */
+typedef struct sv_late sv_late;
+sv_late *sv_late_begin(gen *g);
+void sv_late_end(gen *g, sv_late *late);
+void sv_late_add(gen *g); /* before what ir_ends_late says */
+bool sv_put_off(gen *g, const ir_op *op); /* an addition, if it is one of these */
+bool sv_sum_waits(gen *g, const ir_op *op); /* a sum of lanes: it is formed where the addition is */
 spv_id sv_combine(gen *g, rg_rmw how, rg_dtype d, spv_id old, spv_id value);
 spv_id sv_atomic_add32(gen *g, spv_id address, spv_id by);
 const ir_value *sv_value_of(const ir_op *op);

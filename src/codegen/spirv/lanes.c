@@ -142,15 +142,20 @@ sv_take(gen *g, rg_dtype d, spv_id v, spv_id lane)
     return sv_of_word(g, d, sv_take_id(g, word_type(g, d), sv_word(g, d, v), lane));
 }
 
+spv_id
+sv_of_partner(gen *g, rg_dtype d, spv_id v, uint32_t distance)
+{
+    use_subgroups(g, SPV_CAP_SHUFFLE);
+    return sv_of_word(g, d, emit(g, SPV_SHUFFLE_XOR, word_type(g, d), sv_u32(g, SUBGROUP), sv_word(g, d, v), sv_u32(g, distance)));
+}
+
 /* -- reductions: the upper half with the lower half, until one is left ------------------------------------------------ */
 
 static spv_id
 reduce_by_subgroup(gen *g, rg_rmw how, rg_dtype d, spv_id v)
 {
-    spv_id type = word_type(g, d), scope = sv_u32(g, SUBGROUP);
-    use_subgroups(g, SPV_CAP_SHUFFLE);
     for (uint32_t n = RT_WARP / 2; n; n /= 2)
-        v = sv_combine(g, how, d, v, sv_of_word(g, d, emit(g, SPV_SHUFFLE_XOR, type, scope, sv_word(g, d, v), sv_u32(g, n))));
+        v = sv_combine(g, how, d, v, sv_of_partner(g, d, v, n));
     return ir_is_float(d) && how != RG_RMW_ADD ? sv_take(g, d, v, sv_u32(g, 0)) : v;
 }
 
@@ -217,6 +222,8 @@ sv_lane_op(gen *g, const ir_op *op)
 {
     const ir_value *to = op->results[0];
     rg_dtype d = ir_dtype(to);
+    if (op->code == RG_OP_LANES_REDUCE && sv_sum_waits(g, op))
+        return;
     spv_id x = op->nargs ? sv_get(g, op->args[0]) : 0, r = x;
     switch ((int)op->code) {
     case RG_OP_LANE:

@@ -273,19 +273,23 @@ sv_element(gen *g, const ir_op *op)
     return p;
 }
 
-/* Whether the task changes what op reaches; where arguments may share memory, anything. */
+unsigned
+sv_does_there(gen *g, const ir_op *op)
+{
+    unsigned does = 0;
+    const ir_effects *task = ir_footprint(&g->footprints, g->task);
+    if (g->options->noalias)
+        return ir_effects_on(task, op->args[0], op->plane);
+    for (size_t i = 0; i < task->at.n; i++)
+        does |= task->at.at[i].does;
+    return does;
+}
+
+/* outside of tasks one lane writes, and barriers stand around that */
 bool
 sv_changes_there(gen *g, const ir_op *op)
 {
-    unsigned does = 0;
-    if (!g->task)
-        return false; /* one lane writes, and barriers stand around that */
-    const ir_effects *task = ir_footprint(&g->footprints, g->task);
-    if (g->options->noalias)
-        return ir_effects_on(task, op->args[0], op->plane) & IR_CHANGES;
-    for (size_t i = 0; i < task->at.n; i++)
-        does |= task->at.at[i].does;
-    return does & IR_CHANGES;
+    return g->task && sv_does_there(g, op) & IR_CHANGES;
 }
 
 /* others may be changing it right now */

@@ -230,8 +230,25 @@ add_to_sum(gen *g, const ir_op *op, const sv_sum *sum, rg_dtype d, const sv_plac
 }
 
 void
+sv_add_late(gen *g, const ir_op *op, const sv_late_sum *sum)
+{
+    rg_dtype d = ir_dtype(op->args[0]), from = d == RG_F16 ? RG_F32 : d;
+    const sv_sum *cells = sv_sum_of(g, op);
+    if (cells) {
+        sv_branch own = sv_if(g, sv_and(g, sum->on, sum->used));
+        atomic_rmw(g, op, cells->dtype, sum->cell, sv_cast(g, from, cells->dtype, sum->value));
+        sv_end_if(g, &own);
+    }
+    sv_branch shared = sv_if(g, cells ? sv_and(g, sum->on, sv_not(g, sum->used)) : sum->on);
+    atomic_rmw(g, op, d, sum->element, sv_cast(g, from, d, sum->value));
+    sv_end_if(g, &shared);
+}
+
+void
 sv_rmw(gen *g, const ir_op *op)
 {
+    if (sv_put_off(g, op))
+        return;
     rg_dtype d = ir_dtype(op->args[0]);
     sv_place p = sv_element(g, op);
     const sv_sum *sum = p.nothing ? NULL : sv_sum_of(g, op);

@@ -65,6 +65,9 @@ open_entry(gen *g, spv_function *f, const ir_op *op, uint32_t place)
     g->fields = (map){.in = g->in};
     g->fuel = 0;
     g->nsums = 0;
+    g->late = NULL;
+    g->put_off = (ir_late){0};
+    memset(g->lane_bits, 0, sizeof g->lane_bits);
     g->own_frames = 0;
     g->behind_pops = NULL;
     g->ir = g->kernel;
