@@ -27,7 +27,7 @@ typedef struct ir_share {
 ir_late ir_late_find(const ir_region *body, ir_no_order *no_order, void *user, arena *in);
 /* an addition that is put off; its value, a sum of lanes, is formed then */
 bool ir_is_late(const ir_late *late, const ir_op *op);
-/* Of one that is: the op that would form the sum, or what each lane has. Lanes that take no part have the identity: that is left to the mask. */
+/* Of one that is: what each lane has. Lanes that take no part have the identity, which is left to the mask. */
 ir_share ir_share_of(const ir_op *op);
 /* whether something else is added to the same element before sums are formed anyway */
 bool ir_meets_again(const ir_late *late, const ir_op *op);

@@ -36,7 +36,7 @@ struct gen_sums {
 /* -- which additions ------------------------------------------------------------------------------------------ */
 
 static bool
-has_no_order(void *user, const ir_op *op)
+sum_has_no_order(void *user, const ir_op *op)
 {
     gen *g = user;
     return gen_private_sum(g, op) || gen_has_no_order(g, op);
@@ -49,7 +49,7 @@ late_of(gen *g)
     if (!g->s->task || gen_is_alone(g))
         return NULL;
     if (!g->s->put_off.body)
-        g->s->put_off = ir_late_find(g->s->region, has_no_order, g, g->scratch);
+        g->s->put_off = ir_late_find(g->s->region, sum_has_no_order, g, g->scratch);
     return &g->s->put_off;
 }
 

@@ -1,8 +1,8 @@
 /* Sums of what a warp's lanes have, many at once: those that are put off (analysis/late.h). SPDX-License-Identifier: Apache-2.0
  *
- * As codegen/llvm/simt_sums.c forms them: lanes give each other one of two sums' parts and add what they keep, level by level, so that lane
- * l has one sum of all lanes in the end. Which, and where that one is added, is chosen by the bits of l on the way. 32 sums take 31 shuffles and
- * one atomic instruction. */
+ * As codegen/llvm/simt_sums.c forms them: lanes give each other one of two sums' parts and add what they keep, level by level, so
+ * that lane l has one sum of all lanes in the end. Which, and where that one is added, is chosen by the bits of l on the way. 32 sums
+ * take 31 shuffles and one atomic instruction. */
 #include "codegen/spirv/gen.h"
 
 #include "analysis/access.h"
@@ -35,7 +35,7 @@ struct sv_late {
 
 /* What cannot be added to by many lanes at once gets its sums one by one. */
 static bool
-has_no_order(void *user, const ir_op *op)
+sum_may_wait(void *user, const ir_op *op)
 {
     gen *g = user;
     const sv_sum *sum = sv_sum_of(g, op);
@@ -48,19 +48,19 @@ has_no_order(void *user, const ir_op *op)
 
 /* NULL: nothing is put off here */
 static const ir_late *
-late_of(gen *g)
+waiting_in(gen *g)
 {
     if (!g->task || g->ir != g->kernel || g->options->deterministic || !(g->options->features & SPIRV_SUBGROUPS))
         return NULL;
     if (!g->put_off.body)
-        g->put_off = ir_late_find(g->region, has_no_order, g, g->in);
+        g->put_off = ir_late_find(g->region, sum_may_wait, g, g->in);
     return &g->put_off;
 }
 
 bool
 sv_sum_waits(gen *g, const ir_op *op)
 {
-    const ir_late *late = op->rmw == RG_RMW_ADD ? late_of(g) : NULL;
+    const ir_late *late = op->rmw == RG_RMW_ADD ? waiting_in(g) : NULL;
     return late && late->formed[op->results[0]->id];
 }
 
@@ -74,19 +74,19 @@ late_dtype(const ir_op *op)
 }
 
 static uint32_t
-distance(unsigned level)
+partner_at(unsigned level)
 {
     return 1u << (LEVELS - 1 - level);
 }
 
 /* which of two sums a lane keeps: the second */
 static spv_id
-keeps_second(gen *g, unsigned level)
+takes_second(gen *g, unsigned level)
 {
     if (!g->lane_bits[level]) {
         bool was = g->s.at_top;
         g->s.at_top = true;
-        g->lane_bits[level] = sv_not(g, sv_is(g, emit(g, SPV_AND, g->u32, g->lane, sv_u32(g, distance(level))), sv_u32(g, 0)));
+        g->lane_bits[level] = sv_not(g, sv_is(g, emit(g, SPV_AND, g->u32, g->lane, sv_u32(g, partner_at(level))), sv_u32(g, 0)));
         g->s.at_top = was;
     }
     return g->lane_bits[level];
@@ -95,14 +95,14 @@ keeps_second(gen *g, unsigned level)
 static spv_id
 add_kept(gen *g, rg_dtype d, spv_id kept, spv_id given, unsigned level)
 {
-    return sv_combine(g, RG_RMW_ADD, d, kept, sv_of_partner(g, d, given, distance(level)));
+    return sv_combine(g, RG_RMW_ADD, d, kept, sv_of_partner(g, d, given, partner_at(level)));
 }
 
 static part
-merge_parts(gen *g, const sv_late *q, unsigned level, const part *first, const part *second)
+join_parts(gen *g, const sv_late *q, unsigned level, const part *first, const part *second)
 {
     rg_dtype d = late_dtype(q->first);
-    spv_id bit = keeps_second(g, level), type = sv_register(g, d);
+    spv_id bit = takes_second(g, level), type = sv_register(g, d);
     spv_id kept = sv_choose(g, type, bit, second->value, first->value), given = sv_choose(g, type, bit, first->value, second->value);
     part both = {.element = sv_choose(g, g->u64, bit, second->element, first->element),
                  .used = sv_choose(g, g->truth, bit, second->used, first->used),
@@ -117,19 +117,19 @@ merge_parts(gen *g, const sv_late *q, unsigned level, const part *first, const p
 
 /* the lane without the bit adds it */
 static part
-meet_itself(gen *g, const sv_late *q, unsigned level, part alone)
+join_itself(gen *g, const sv_late *q, unsigned level, part alone)
 {
     alone.value = add_kept(g, late_dtype(q->first), alone.value, alone.value, level);
-    alone.on = sv_choose(g, g->truth, keeps_second(g, level), spv_truth(&g->s, false), alone.on);
+    alone.on = sv_choose(g, g->truth, takes_second(g, level), spv_truth(&g->s, false), alone.on);
     return alone;
 }
 
 static void
-take_part(gen *g, sv_late *q, part p)
+take_one(gen *g, sv_late *q, part p)
 {
     unsigned level = 0;
     for (; q->parts[level].value; level++) {
-        p = merge_parts(g, q, level, &q->parts[level], &p);
+        p = join_parts(g, q, level, &q->parts[level], &p);
         q->parts[level].value = 0;
     }
     q->parts[level] = p;
@@ -137,25 +137,25 @@ take_part(gen *g, sv_late *q, part p)
 
 /* what this lane has in the end */
 static part
-own_sum(gen *g, const sv_late *q)
+sum_of_lane(gen *g, const sv_late *q)
 {
     part last = {0};
     for (unsigned level = 0; level < LEVELS; level++) {
         const part *before = &q->parts[level];
         if (before->value && last.value)
-            last = merge_parts(g, q, level, before, &last);
+            last = join_parts(g, q, level, before, &last);
         else if (before->value || last.value)
-            last = meet_itself(g, q, level, before->value ? *before : last);
+            last = join_itself(g, q, level, before->value ? *before : last);
     }
     return last.value ? last : q->parts[LEVELS];
 }
 
 /* those that are formed: each lane its own */
 static void
-add_formed(gen *g, sv_late *q)
+add_joined(gen *g, sv_late *q)
 {
     if (q->n) {
-        part own = own_sum(g, q);
+        part own = sum_of_lane(g, q);
         sv_add_late(g, q->first, &(sv_late_sum){own.value, own.element, own.cell, own.used, own.on});
     }
     q->n = 0;
@@ -174,28 +174,28 @@ late_share(gen *g, const ir_op *op)
 }
 
 static void
-form(gen *g, sv_late *q, const share *own)
+join_sum(gen *g, sv_late *q, const share *own)
 {
     const sv_sum *sum = sv_sum_of(g, own->op), *first = q->n ? sv_sum_of(g, q->first) : sum;
     spv_id no = spv_truth(&g->s, false);
     /* one type of numbers, and one of cells */
     if (q->n && (ir_dtype(q->first->args[0]) != ir_dtype(own->op->args[0]) || (sum && first ? sum->dtype != first->dtype : sum != first)))
-        add_formed(g, q);
+        add_joined(g, q);
     sv_place p = sv_element(g, own->op);
     if (p.nothing)
         return;
     q->first = q->n++ ? q->first : own->op;
-    take_part(g, q, (part){own->value, p.address, sum ? sv_cell(g, own->op, sum) : 0, sum ? sum->used : no,
+    take_one(g, q, (part){own->value, p.address, sum ? sv_cell(g, own->op, sum) : 0, sum ? sum->used : no,
                            p.condition ? p.condition : spv_truth(&g->s, true)});
     if (q->n == RT_WARP)
-        add_formed(g, q);
+        add_joined(g, q);
 }
 
 bool
 sv_put_off(gen *g, const ir_op *op)
 {
     sv_late *q = g->late;
-    const ir_late *late = q ? late_of(g) : NULL;
+    const ir_late *late = q ? waiting_in(g) : NULL;
     uint32_t i = 0;
     if (!late || !ir_is_late(late, op))
         return false;
@@ -214,7 +214,7 @@ sv_put_off(gen *g, const ir_op *op)
     }
     if (i < q->nshares)
         q->shares[i] = q->shares[--q->nshares];
-    form(g, q, &own);
+    join_sum(g, q, &own);
     return true;
 }
 
@@ -223,7 +223,7 @@ sv_put_off(gen *g, const ir_op *op)
 sv_late *
 sv_late_begin(gen *g)
 {
-    sv_late *q = late_of(g) ? arena_one(g->in, sv_late) : NULL;
+    sv_late *q = waiting_in(g) ? arena_one(g->in, sv_late) : NULL;
     if (q) {
         q->outer = g->late;
         g->late = q;
@@ -238,9 +238,9 @@ sv_late_add(gen *g)
     if (!q)
         return;
     for (uint32_t i = 0; i < q->nshares; i++)
-        form(g, q, &q->shares[i]);
+        join_sum(g, q, &q->shares[i]);
     q->nshares = 0;
-    add_formed(g, q);
+    add_joined(g, q);
 }
 
 void
