@@ -337,8 +337,7 @@ run_steps(rt_queue *q, rt_program *p, const rt_arg *args)
     const char *trouble = rt_simt_begin(q->simt, args, p->number, info->record);
     for (uint32_t at = 0; at < info->steps.n && !trouble; at = segments_behind(info->steps.at, at, holds(q, &info->steps.at[at]))) {
         const segments_step *step = &info->steps.at[at];
-        uint32_t loop = segments_loop_around(info->steps.at, at);
-        if (rt_simt_has_failed(q->simt, loop == SEGMENTS_NO_PLACE ? UINT32_MAX : info->steps.at[loop].entry))
+        if (rt_simt_has_failed(q->simt, segments_place_before(info->steps.at, info->steps.n, at)))
             break;
         if (step->kind == SEGMENTS_RUN || step->kind == SEGMENTS_TASK)
             trouble = rt_simt_grid(q->simt, entry_of(p), step->entry, step->kind == SEGMENTS_RUN);

@@ -146,6 +146,32 @@ segments_make(const ir_fn *fn, arena *in)
     return s;
 }
 
+static bool
+is_no_loop(ir_op *op, void *user)
+{
+    bool loops = op->code == RG_OP_FOR || op->code == RG_OP_LOOP;
+    if (loops)
+        *(const ir_op **)user = op;
+    return !loops;
+}
+
+const ir_op *
+segments_named(const segments *s, uint32_t at)
+{
+    uint32_t around = segments_loop_around(s->steps.at, at);
+    const ir_op *named = around != SEGMENTS_NO_PLACE ? s->loops.at[s->steps.at[around].entry] : NULL;
+    for (size_t i = at; i < s->steps.n && !named; i++) {
+        const segments_step *step = &s->steps.at[i];
+        if (step->kind == SEGMENTS_TASK)
+            named = s->entries.at[step->entry];
+        else if (step->kind == SEGMENTS_LOOP)
+            named = s->loops.at[step->entry];
+        else if (step->kind == SEGMENTS_RUN)
+            ir_walk(s->entries.at[step->entry]->regions[0], is_no_loop, &named);
+    }
+    return named;
+}
+
 void
 segments_renumber(segments_step *steps, size_t n, const uint32_t *now)
 {

@@ -33,7 +33,7 @@ typedef enum segments_kind {
 typedef struct segments_step {
     uint32_t kind;
     uint32_t entry;  /* RUN, TASK: its number; LOOP: of the loop, in code of the loop's place in the source */
-    uint32_t place;  /* EXIT_IF, IF: of the condition, in the record */
+    uint32_t place;  /* EXIT_IF, IF: of the condition, in the record; RUN, TASK: in code, of segments_named's place in the source */
     uint32_t to;     /* LOOP, EXIT_IF, ELSE: number of the end's step; IF: of the else's, or the end's; END: of the loop's, or its own */
 } segments_step;
 
@@ -75,8 +75,23 @@ segments_loop_around(const segments_step *steps, uint32_t at)
     return SEGMENTS_NO_PLACE;
 }
 
+/* In code: the place in the source that is named where the launch ends before step `at`; SEGMENTS_NO_PLACE: none */
+static inline uint32_t
+segments_place_before(const segments_step *steps, size_t n, uint32_t at)
+{
+    uint32_t loop = segments_loop_around(steps, at);
+    if (loop != SEGMENTS_NO_PLACE)
+        return steps[loop].entry;
+    while (at < n && steps[at].kind != SEGMENTS_RUN && steps[at].kind != SEGMENTS_TASK)
+        at++;
+    return at < n ? steps[at].place : SEGMENTS_NO_PLACE;
+}
+
 /* In the arena, all of it. */
 segments segments_make(const ir_fn *fn, arena *in);
+/* What is named where a launch ends before a step of the plan: the kernel-level loop around, or the task or loop that comes next; NULL:
+ * there is none. */
+const ir_op *segments_named(const segments *s, uint32_t at);
 /* Of code, in which a step may have become several: each goes on to where the same one begins, step i of the plan at now[i]. An AGAIN is
  * the code's own. */
 void segments_renumber(segments_step *steps, size_t n, const uint32_t *now);

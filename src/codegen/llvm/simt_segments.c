@@ -213,10 +213,10 @@ add_case(gen *g, LLVMValueRef choice, LLVMValueRef kernel, LLVMValueRef fn)
 }
 
 static void
-add_entry_step(gen *g, LLVMValueRef choice, LLVMValueRef kernel, const ir_op *op, gen_role role)
+add_entry_step(gen *g, LLVMValueRef choice, LLVMValueRef kernel, const ir_op *op, gen_role role, uint32_t place)
 {
     uint32_t number = add_case(g, choice, kernel, add_step_function(g, op, role));
-    segments_step step = {.kind = role == GEN_RUNS ? SEGMENTS_TASK : SEGMENTS_RUN, .entry = number};
+    segments_step step = {.kind = role == GEN_RUNS ? SEGMENTS_TASK : SEGMENTS_RUN, .entry = number, .place = place};
     vec_push(&g->gpu->steps, step);
 }
 
@@ -229,19 +229,21 @@ add_steps_of_functions(gen *g, LLVMValueRef choice, LLVMValueRef kernel)
     for (size_t i = 0; i < plan->steps.n; i++) {
         segments_step step = plan->steps.at[i];
         const ir_op *op = step.kind == SEGMENTS_RUN || step.kind == SEGMENTS_TASK ? plan->entries.at[step.entry] : NULL;
+        const ir_op *named = op || step.kind == SEGMENTS_LOOP ? segments_named(plan, (uint32_t)i) : NULL;
+        uint32_t place = named ? gen_place_number(g, named, NULL, NULL, 0) : SEGMENTS_NO_PLACE;
         now[i] = (uint32_t)g->gpu->steps.n;
         if (step.kind == SEGMENTS_LOOP)
-            step.entry = gen_place_number(g, plan->loops.at[step.entry], NULL, NULL, 0);
+            step.entry = place;
         if (!op) {
             vec_push(&g->gpu->steps, step);
         } else if (step.kind == SEGMENTS_RUN) {
-            add_entry_step(g, choice, kernel, op, GEN_SEGMENT);
+            add_entry_step(g, choice, kernel, op, GEN_SEGMENT, place);
         } else {
             if (gen_needs_cells(g, op))
-                add_entry_step(g, choice, kernel, op, GEN_PREPARES);
+                add_entry_step(g, choice, kernel, op, GEN_PREPARES, place);
             uint32_t run = (uint32_t)g->gpu->steps.n;
-            add_entry_step(g, choice, kernel, op, GEN_RUNS);
-            add_entry_step(g, choice, kernel, op, GEN_SETTLES);
+            add_entry_step(g, choice, kernel, op, GEN_RUNS, place);
+            add_entry_step(g, choice, kernel, op, GEN_SETTLES, place);
             vec_push(&g->gpu->steps, ((segments_step){.kind = SEGMENTS_AGAIN, .to = run}));
         }
     }

@@ -368,39 +368,11 @@ make_results(gen *g, const ir_op *yield)
 /* -- all of them --------------------------------------------------------------------------------------------------------------- */
 
 static void
-add_run(gen *g, segments_kind kind)
+add_run(gen *g, segments_kind kind, uint32_t place)
 {
     if (g->options->deterministic)
         kind = SEGMENTS_RUN;
-    vec_push(&g->code.info.steps, ((segments_step){.kind = kind, .entry = g->entries}));
-}
-
-static bool
-is_no_loop(ir_op *op, void *user)
-{
-    bool loops = op->code == RG_OP_FOR || op->code == RG_OP_LOOP;
-    if (loops)
-        *(const ir_op **)user = op;
-    return !loops;
-}
-
-/* What is named where the launch ends before a step: the kernel-level loop around, or the task or loop that comes next. */
-static uint32_t
-place_of_step(gen *g, uint32_t at)
-{
-    const segments *s = &g->segments;
-    uint32_t around = segments_loop_around(s->steps.at, at);
-    const ir_op *named = around != SEGMENTS_NO_PLACE ? s->loops.at[s->steps.at[around].entry] : NULL;
-    for (size_t i = at; i < s->steps.n && !named; i++) {
-        const segments_step *step = &s->steps.at[i];
-        if (step->kind == SEGMENTS_TASK)
-            named = s->entries.at[step->entry];
-        else if (step->kind == SEGMENTS_LOOP)
-            named = s->loops.at[step->entry];
-        else if (step->kind == SEGMENTS_RUN)
-            ir_walk(s->entries.at[step->entry]->regions[0], is_no_loop, &named);
-    }
-    return named ? sv_place_number(g, named, NULL, NULL, 0) : UINT32_MAX;
+    vec_push(&g->code.info.steps, ((segments_step){.kind = kind, .entry = g->entries, .place = place}));
 }
 
 static void
@@ -408,26 +380,27 @@ add_one_step(gen *g, uint32_t at)
 {
     const segments_step *s = &g->segments.steps.at[at];
     const ir_op *op = s->kind == SEGMENTS_RUN || s->kind == SEGMENTS_TASK ? g->segments.entries.at[s->entry] : NULL;
-    uint32_t place = s->kind == SEGMENTS_LOOP || op ? place_of_step(g, at) : 0;
+    const ir_op *named = s->kind == SEGMENTS_LOOP || op ? segments_named(&g->segments, at) : NULL;
+    uint32_t place = named ? sv_place_number(g, named, NULL, NULL, 0) : SEGMENTS_NO_PLACE;
     if (!op) {
         segments_step step = *s;
         if (s->kind == SEGMENTS_LOOP)
             step.entry = place;
         vec_push(&g->code.info.steps, step);
     } else if (s->kind == SEGMENTS_RUN) {
-        add_run(g, SEGMENTS_RUN);
+        add_run(g, SEGMENTS_RUN, place);
         make_segment_entry(g, op, place);
     } else {
-        add_run(g, SEGMENTS_TASK);
+        add_run(g, SEGMENTS_TASK, place);
         make_task_entry(g, op, place);
         if (op->nresults && !g->failed) {
-            add_run(g, SEGMENTS_RUN);
+            add_run(g, SEGMENTS_RUN, place);
             make_combination(g, op, place);
         }
         sv_sums_find(g, op);
         /* where planes may share memory, one after the other */
         for (uint32_t n = g->nsums, i = 0, each = g->options->noalias ? n : 1; i < n && !g->failed; i += each) {
-            add_run(g, SEGMENTS_TASK);
+            add_run(g, SEGMENTS_TASK, place);
             make_settling(g, op, i, i + each, place);
         }
     }
@@ -448,7 +421,7 @@ sv_entries(gen *g)
         return;
     segments_renumber(g->code.info.steps.at, g->code.info.steps.n, now);
     if (yield->nargs)
-        add_run(g, SEGMENTS_RUN);
+        add_run(g, SEGMENTS_RUN, SEGMENTS_NO_PLACE);
     if (yield->nargs || !g->entries) /* a module has an entry, if nobody runs it */
         make_results(g, yield);
 }

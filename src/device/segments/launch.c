@@ -79,9 +79,8 @@ rt_segments_budget(uint64_t asked, uint64_t memory, uint64_t piece)
 void
 rt_segments_cancel(rt_vulkan_launch *launch, const ll_gpu_info *info, uint32_t at)
 {
-    uint32_t loop = segments_loop_around(info->steps.at, at);
     launch->fault = RT_FAULT_CANCELLED;
-    launch->place = loop == SEGMENTS_NO_PLACE ? UINT32_MAX : info->steps.at[loop].entry;
+    launch->place = segments_place_before(info->steps.at, info->steps.n, at);
 }
 
 rg_status
