@@ -58,3 +58,25 @@ rt_explain_lost(const rt_sink *sink, uint64_t lost)
     if (lost)
         rt_print(sink, "(%llu more prints did not fit the GPU's buffer)\n", &lost, &dtype, 1);
 }
+
+void
+rt_explain_prints(const rt_sink *sink, rt_gpu_prints *prints, rt_place_finder *find, void *user)
+{
+    uint64_t used = !prints ? 0 : prints->used < prints->room ? prints->used : prints->room;
+    for (uint64_t at = 0; at < used && prints->cells[at];) {
+        uint64_t head = prints->cells[at++];
+        uint32_t n = head >> 32 & 0xffff;
+        const ll_place *place = find(user, (uint32_t)(head >> 48), (uint32_t)head - 1);
+        if (n > used - at)
+            break;
+        if (place && place->text)
+            rt_print(sink, place->text, prints->cells + at, (const uint8_t *)place->dtypes, n);
+        at += n;
+    }
+    if (prints)
+        rt_explain_lost(sink, prints->lost);
+    if (used) {
+        memset(prints->cells, 0, used * sizeof(prints->cells[0]));
+        prints->used = prints->lost = 0;
+    }
+}

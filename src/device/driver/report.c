@@ -4,8 +4,6 @@
 
 #include <setjmp.h>
 
-enum { PRINT_CELLS = 1 << 16 };
-
 static rg_status
 open_shared(rt_device *d, size_t bytes, void **memory, uint64_t *address, str *error)
 {
@@ -28,10 +26,10 @@ rt_driver_prints_open(rt_queue *q, str *error)
 {
     if (q->prints)
         return RG_OK;
-    size_t bytes = sizeof(rt_gpu_prints) + PRINT_CELLS * sizeof(uint64_t);
+    size_t bytes = sizeof(rt_gpu_prints) + RT_PRINT_CELLS * sizeof(uint64_t);
     rg_status status = open_shared(q->device, bytes, (void **)&q->prints, &q->prints_address, error);
     if (!status)
-        q->prints->room = PRINT_CELLS;
+        q->prints->room = RT_PRINT_CELLS;
     return status;
 }
 
@@ -48,33 +46,10 @@ rt_driver_report_close(rt_queue *q)
 
 /* NULL: none, or not one that is still there */
 static const ll_place *
-find_place(rt_device *d, uint32_t program, uint32_t place)
+find_place(void *device, uint32_t program, uint32_t place)
 {
-    const rt_program *p = rt_driver_program(d, program);
+    const rt_program *p = rt_driver_program(device, program);
     return p && place < p->info.places.n ? &p->info.places.at[place] : NULL;
-}
-
-static void
-show_prints(rt_queue *q)
-{
-    rt_gpu_prints *prints = q->prints;
-    uint64_t used = !prints ? 0 : prints->used < prints->room ? prints->used : prints->room;
-    for (uint64_t at = 0; at < used && prints->cells[at];) {
-        uint64_t head = prints->cells[at++];
-        uint32_t n = head >> 32 & 0xffff;
-        const ll_place *place = find_place(q->device, (uint32_t)(head >> 48), (uint32_t)head - 1);
-        if (n > used - at)
-            break;
-        if (place && place->text)
-            rt_print(&q->sink, place->text, prints->cells + at, (const uint8_t *)place->dtypes, n);
-        at += n;
-    }
-    if (prints)
-        rt_explain_lost(&q->sink, prints->lost);
-    if (used) {
-        memset(prints->cells, 0, used * sizeof(prints->cells[0]));
-        prints->used = prints->lost = 0;
-    }
 }
 
 static rg_status
@@ -95,7 +70,7 @@ collect(rt_queue *q, str *error)
     rg_status status = q->failed;
     rt_driver_forget_launches(q->device, NULL);
     q->printing = false;
-    show_prints(q);
+    rt_explain_prints(&q->sink, q->prints, find_place, q->device);
     if (status) {
         str_add(error, str_view(&q->failure));
         str_free(&q->failure);
@@ -137,7 +112,7 @@ rt_driver_wait(rt_queue *q, str *error)
 {
     rg_status status = rt_driver_check(q->device, rt_driver_wait_for_stream(q), "wait for the GPU", error);
     if (status && rt_driver_is_lost(q->device))
-        show_prints(q); /* the last thing that is known of it */
+        rt_explain_prints(&q->sink, q->prints, find_place, q->device); /* the last thing that is known of it */
     return status ? status : collect(q, error);
 }
 

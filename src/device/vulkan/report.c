@@ -5,16 +5,14 @@
 
 #include "device/explain.h"
 
-enum { PRINT_CELLS = 1 << 16 };
-
 rg_status
 vk_prints_open(rt_queue *q, str *error)
 {
     if (q->prints.buffer)
         return RG_OK;
-    TRY(vk_buffer_make(q->device, sizeof(rt_gpu_prints) + PRINT_CELLS * sizeof(uint64_t), VK_USE_READ, &q->prints, error));
+    TRY(vk_buffer_make(q->device, sizeof(rt_gpu_prints) + RT_PRINT_CELLS * sizeof(uint64_t), VK_USE_READ, &q->prints, error));
     memset(q->prints.data, 0, q->prints.bytes);
-    ((rt_gpu_prints *)q->prints.data)->room = PRINT_CELLS;
+    ((rt_gpu_prints *)q->prints.data)->room = RT_PRINT_CELLS;
     return RG_OK;
 }
 
@@ -29,33 +27,10 @@ program_of(rt_device *d, uint32_t number)
 }
 
 static const ll_place *
-find_place(const rt_program *p, uint32_t place)
+find_place(void *device, uint32_t program, uint32_t place)
 {
+    const rt_program *p = program_of(device, program);
     return p && place < p->code.info.places.n ? &p->code.info.places.at[place] : NULL;
-}
-
-/* When nothing runs that prints. */
-static void
-show_prints(rt_queue *q)
-{
-    rt_gpu_prints *prints = (rt_gpu_prints *)q->prints.data;
-    uint64_t used = !prints ? 0 : prints->used < prints->room ? prints->used : prints->room;
-    for (uint64_t at = 0; at < used && prints->cells[at];) {
-        uint64_t head = prints->cells[at++];
-        uint32_t n = head >> 32 & 0xffff;
-        const ll_place *place = find_place(program_of(q->device, (uint32_t)(head >> 48)), (uint32_t)head - 1);
-        if (n > used - at)
-            break;
-        if (place && place->text)
-            rt_print(&q->sink, place->text, prints->cells + at, (const uint8_t *)place->dtypes, n);
-        at += n;
-    }
-    if (prints)
-        rt_explain_lost(&q->sink, prints->lost);
-    if (used) {
-        memset(prints->cells, 0, used * sizeof(prints->cells[0]));
-        prints->used = prints->lost = 0;
-    }
 }
 
 static void
@@ -86,7 +61,7 @@ vk_collect(rt_queue *q, uint64_t ended)
     }
     if (left)
         return;
-    show_prints(q);
+    rt_explain_prints(&q->sink, (rt_gpu_prints *)q->prints.data, find_place, q->device);
     atomic_store_explicit(&q->running, false, memory_order_relaxed);
     atomic_store_explicit(&q->stopped, false, memory_order_relaxed);
 }
