@@ -166,6 +166,10 @@ expression(msl *m, const uint32_t *ins)
 static void
 define(msl *m, const uint32_t *ins)
 {
+    if (msl_result(ins) != 2) {
+        msl_refuse(m, "instruction %u of SPIR-V", msl_opcode(ins));
+        return;
+    }
     spv_id id = ins[2];
     const char *text = expression(m, ins);
     m->scope[id] = m->now;
