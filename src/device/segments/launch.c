@@ -69,11 +69,10 @@ rt_segments_place(const rt_segments_room *room, uint64_t first, uint64_t second,
 uint64_t
 rt_segments_budget(uint64_t asked, uint64_t memory, uint64_t piece)
 {
-    uint64_t usual = (uint64_t)1 << 30;
-    uint64_t budget = asked ? asked : usual < memory / 4 ? usual : memory / 4;
+    uint64_t usual = (uint64_t)1 << 30, budget = asked ? asked : usual < memory / 4 ? usual : memory / 4;
     if (piece && budget > piece / 2 - 2 * RT_GPU_PAGE) /* temporary arrays may take as much, in the same piece */
         budget = piece / 2 - 2 * RT_GPU_PAGE;
-    return budget < 4 * RT_GPU_PAGE ? 4 * RT_GPU_PAGE : budget;
+    return budget;
 }
 
 void
