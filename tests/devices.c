@@ -3,16 +3,10 @@
 
 #include "api/api.h"
 #include "remote.h"
-#if TEST_MSL
-#include "metal/device.h"
-#endif
 
 static const rt_device_table *const own[] = {
     &remote_device,
     &plain_device,
-#if TEST_MSL
-    &msl_device,
-#endif
 };
 
 const char *const *
@@ -74,7 +68,7 @@ devices_is_gpu(const char *name)
 bool
 devices_has_doubles(const char *name)
 {
-    return strcmp(name, "msl") != 0;
+    return strcmp(name, "metal") != 0;
 }
 
 bool

@@ -147,7 +147,7 @@ rg_device_destroy(rg_device *device)
 static void
 fill_info(rg_device_info *info, const rt_device_table *table, uint32_t ordinal, const rt_device_facts *facts)
 {
-    snprintf(info->name, sizeof(info->name), table->streams && table->look != rt_host_look ? "%s:%u" : "%s", table->name,
+    snprintf(info->name, sizeof(info->name), table->look != rt_host_look ? "%s:%u" : "%s", table->name,
              ordinal);
     memcpy(info->model, facts->model, sizeof(info->model));
     memcpy(info->code, facts->code, sizeof(info->code));

@@ -14,6 +14,9 @@ typedef struct settings {
     const char *vulkan_driver;                /* RG_VULKAN_DRIVER: path of a loader */
     uint32_t vulkan_groups;                   /* RG_VULKAN_GROUPS: workgroups of a task at most; 0: as usual */
     uint32_t vulkan_without;                  /* RG_VULKAN_WITHOUT: spirv_features that devices then lack */
+    const char *metal_driver;                 /* RG_METAL_DRIVER: path of a library in the place of macOS's */
+    uint32_t metal_groups;                    /* RG_METAL_GROUPS: threadgroups of a task at most; 0: as usual */
+    uint32_t metal_without;                   /* RG_METAL_WITHOUT: spirv_features that devices then lack */
     uint64_t simt_pool;                       /* RG_SIMT_POOL, _BLOCKS, _WARPS: of a GPU that is played; 0: as usual */
     uint32_t simt_blocks, simt_warps;
     uint64_t simt_order;                      /* RG_SIMT_ORDER: in which its warps and lanes run; 0: one after the other */

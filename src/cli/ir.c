@@ -81,15 +81,16 @@ print_code(const ir_fn *fn, const char *stage, const cli_machine *machine, bool 
                           .cpu = machine->gpu, .fast_math = fast, .deterministic = fixed};
     spirv_options in_segments = {.present = present, .contiguous = dense, .noalias = true, .deterministic = fixed,
                                  .features = MSL_FEATURES};
-    spirv_code code;
+    spirv_code code = {0};
+    const char *msl = NULL;
     str text = {.in = mem_scratch()};
-    rg_status status = is_metal(machine) ? msl_make(fn, &in_segments, &code, &text, &ir->diags)
-                                         : ll_print(fn, &options, which, &text, &ir->diags);
+    rg_status status = is_metal(machine) ? msl_make(fn, &in_segments, &text, &ir->diags) : ll_print(fn, &options, which, &text, &ir->diags);
     if (status)
         cli_fail_diags(ir);
-    if (is_metal(machine))
-        spirv_code_free(&code);
-    fputs(text.ptr, stdout);
+    if (is_metal(machine) && !msl_read(str_view(&text), &code, &msl))
+        cli_fail("the code is damaged");
+    fputs(msl ? msl : text.ptr, stdout);
+    spirv_code_free(&code);
 #else
     cli_fail("this build was made without LLVM: there is no stage %s", stage);
 #endif

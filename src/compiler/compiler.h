@@ -9,7 +9,7 @@
 #endif
 #if RG_HAVE_LLVM
 #include "codegen/llvm/ll.h"
-#include "codegen/spirv/spirv.h"
+#include "codegen/metal/msl.h"
 #endif
 #include "base/base.h"
 

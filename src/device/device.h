@@ -134,6 +134,7 @@ extern const rt_device_table rt_device_amd;
 extern const rt_device_table rt_device_simt; /* a GPU that is played, for tests */
 extern const rt_device_table rt_device_segments; /* the same, with launches in segments */
 extern const rt_device_table rt_device_vulkan;
+extern const rt_device_table rt_device_metal;
 #endif
 
 /* What compile does on devices with `make`: takes the code that there is, or makes it. */

@@ -16,12 +16,13 @@ static const rt_device_table *const devices[] = {
     &rt_device_cuda,
     &rt_device_amd,
     &rt_device_vulkan,
+    &rt_device_metal,
     &rt_device_simt,
     &rt_device_segments,
 #endif
 };
 
-static const char *const with_llvm[] = {"cpu", "cuda", "amd", "vulkan", "simt", "segments"};
+static const char *const with_llvm[] = {"cpu", "cuda", "amd", "vulkan", "metal", "simt", "segments"};
 
 const rt_device_table *
 rt_device_find(rg_str name)

@@ -3,13 +3,16 @@
  * Every Nth of the kernels of the files, in every form, is printed as MSL. A C++ compiler takes the texts with metal_stdlib of this folder,
  * whose pointers to different address spaces are different types. What Metal lacks is refused, by a message that names it. Every
  * second form does without SIMD-group functions. */
+#include "codegen/metal/msl.h"
 #include "front/c/front_c.h"
-#include "metal/device.h"
+#include "metal/compile.h"
 #include "pipeline/pipeline.h"
 
 #include <glob.h>
 
 enum { TEXT = 1 << 20 }; /* of one compilation, about */
+/* Features without these: memory of threadgroups is used instead, and exchanges of words. */
+enum { MSL_PLAIN = MSL_FEATURES & ~(SPIRV_SUBGROUPS | SPIRV_STORAGE8 | SPIRV_STORAGE16 | SPIRV_ATOMIC_ADD32) };
 
 typedef struct tally {
     int every, kernels, printed, refused, compilations, failures;
@@ -27,7 +30,7 @@ fail(tally *t, const char *what, const char *why)
 static void
 compile_texts(tally *t)
 {
-    if (t->text.len && !msl_compile(&t->text, ""))
+    if (t->text.len && !msl_compile(t->text.ptr, t->text.len, ""))
         fail(t, "MSL", "the compiler refuses it");
     t->compilations += t->text.len > 0;
     t->bytes += t->text.len;
@@ -44,11 +47,17 @@ is_lack(const char *message)
 static rg_status
 print_fn(const ir_fn *fn, spirv_features features, str *text, diag_list *diags)
 {
+    str bytes = {0};
     spirv_code code = {0};
+    const char *msl;
     spirv_options options = {.noalias = true, .features = features};
-    rg_status status = msl_make(fn, &options, &code, text, diags);
+    rg_status status = msl_make(fn, &options, &bytes, diags);
+    if (!status && !msl_read(str_view(&bytes), &code, &msl))
+        status = RG_COMPILE;
     if (!status)
-        spirv_code_free(&code);
+        str_addz(text, msl);
+    spirv_code_free(&code);
+    str_free(&bytes);
     return status;
 }
 

@@ -1,6 +1,8 @@
 /* A SPIR-V module as MSL: types, variables, functions. SPDX-License-Identifier: Apache-2.0 */
 #include "codegen/metal/print.h"
 
+#include "codegen/spirv/code.h"
+
 enum { OUR_ERROR = 921, HEADER = 5, BOUND = 3 };
 enum { DECORATION_BUILTIN = 11, BUILTIN_GROUP = 26, BUILTIN_LOCAL_INDEX = 29, BUILTIN_SUBGROUP_LANE = 41 };
 
@@ -303,19 +305,34 @@ msl_print(const uint32_t *words, uint32_t nwords, str *out, diag_list *diags)
     return m.failed ? RG_UNSUPPORTED : RG_OK;
 }
 
-rg_status
-msl_make(const ir_fn *fn, const spirv_options *options, spirv_code *code, str *text, diag_list *diags)
+static void
+free_spirv(void *code)
 {
-    str bytes = {.in = mem_scratch()};
+    spirv_code_free(code);
+}
+
+rg_status
+msl_make(const ir_fn *fn, const spirv_options *options, str *bytes, diag_list *diags)
+{
+    str spirv = {.in = mem_scratch()}, head = {.in = mem_scratch()}, text = {.in = mem_scratch()};
     spirv_options ours = *options;
+    spirv_code code = {0};
+    mem_owner owns;
     ours.platform = "Metal";
-    TRY(spirv_make(fn, &ours, &bytes, diags));
-    if (!spirv_read(str_view(&bytes), code)) {
+    TRY(spirv_make(fn, &ours, &spirv, diags));
+    if (!spirv_read(str_view(&spirv), &code)) {
         diag_add(diags, DIAG_ERROR, OUR_ERROR, (diag_place){0}, "Metal: the module cannot be read back");
         return RG_DEVICE;
     }
-    rg_status status = msl_print(code->words, code->nwords, text, diags);
-    if (status)
-        spirv_code_free(code);
+    mem_own(&owns, free_spirv, &code);
+    rg_status status = msl_print(code.words, code.nwords, &text, diags);
+    code.nwords = 0;
+    if (!status) {
+        spirv_code_write(&head, &code);
+        bytes_put(bytes, str_view(&head));
+        bytes_put(bytes, str_view(&text));
+    }
+    mem_disown(&owns);
+    spirv_code_free(&code);
     return status;
 }

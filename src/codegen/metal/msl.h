@@ -16,10 +16,11 @@
 enum { MSL_FEATURES = SPIRV_INT64 | SPIRV_ADDRESSES | SPIRV_MODEL | SPIRV_STORAGE8 | SPIRV_STORAGE16 | SPIRV_ATOMIC_ADD32 |
                       SPIRV_SUBGROUPS };
 
-/* Of a kernel at IR_STAGE_SEGMENTS: the text, and what the host has to know (its words are the SPIR-V), to be freed when all went well.
- * RG_UNSUPPORTED: it needs what Metal lacks, as the diagnostics say. The options' features: MSL_FEATURES, and what a device was
- * seen to have. */
-RG_MUST_CHECK rg_status msl_make(const ir_fn *fn, const spirv_options *options, spirv_code *code, str *text, diag_list *diags);
+/* Of a kernel at IR_STAGE_SEGMENTS, as msl_read reads it. RG_UNSUPPORTED: it needs what Metal lacks, as the diagnostics say. The options'
+ * features: MSL_FEATURES, and what a device was seen to have. */
+RG_MUST_CHECK rg_status msl_make(const ir_fn *fn, const spirv_options *options, str *bytes, diag_list *diags);
+/* The text, zero-terminated, which is the code's own, and what the host has to know of it, without words. false: the bytes are damaged. */
+bool msl_read(rg_str bytes, spirv_code *code, const char **text);
 /* The text of a module that spirv_make gave. */
 RG_MUST_CHECK rg_status msl_print(const uint32_t *words, uint32_t nwords, str *out, diag_list *diags);
 

@@ -1,0 +1,164 @@
+/* Programs: code from IR, pipelines from code. SPDX-License-Identifier: Apache-2.0 */
+#include "device/metal/metal.h"
+
+enum { NAME = 16 };
+
+/* -- code ---------------------------------------------------------------------------------------------------------- */
+
+rg_status
+mtl_make(rt_device *d, const rt_program_desc *desc, unsigned wanted, str *code, diag_list *diags)
+{
+    return rt_segments_make(msl_make, desc, d->features, code, diags);
+}
+
+bool
+mtl_describe(rt_device *d, const rt_program_desc *desc, str *key)
+{
+    str_addf(key, "metal %08x\n%s\n%s", d->features, d->facts.model, d->facts.system);
+    return true;
+}
+
+/* false: it is damaged */
+static bool
+read_code(rt_program *p, rg_str bytes)
+{
+    rg_str made;
+    spirv_code_free(&p->code);
+    return rt_segments_read(bytes, p->nparams, &p->needs, &made) && msl_read(made, &p->code, &p->text);
+}
+
+/* -- pipelines ----------------------------------------------------------------------------------------------------- */
+
+static rg_status
+refuse(const rt_program *p, diag_list *diags, const char *what, const char *why)
+{
+    diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "%s: Metal does not %s: %s", p->label, what, why);
+    return RG_DEVICE;
+}
+
+/* Floats are computed as they are written: no fast math. */
+static mtl_id
+make_library(const rt_program *p, mtl_id *error)
+{
+    const mtl_api *api = &p->device->api;
+    mtl_id options = mtl_new_object(api, api->options_class), text = mtl_string(api, api->string_class, p->text), library = NULL;
+    mtl_set_language(api, options, MTL_LANGUAGE_3_0);
+    if (mtl_responds(api, options, api->selectors.set_math)) /* macOS 15 */
+        mtl_set_math(api, options, MTL_MATH_SAFE);
+    else
+        mtl_set_fast_math(api, options, 0);
+    if (options && text)
+        library = mtl_new_library(api, p->device->device, text, options, error);
+    mtl_release(api, options);
+    return library;
+}
+
+static rg_status
+make_part(rt_program *p, mtl_id library, uint32_t entry, diag_list *diags)
+{
+    const mtl_api *api = &p->device->api;
+    mtl_id error = NULL;
+    char name[NAME], what[64];
+    snprintf(name, sizeof(name), "e%u", entry);
+    mtl_id string = mtl_string(api, api->string_class, name), function = string ? mtl_new_function(api, library, string) : NULL;
+    if (function)
+        p->pipelines[entry] = mtl_new_pipeline(api, p->device->device, function, &error);
+    mtl_release(api, function);
+    unsigned long width = mtl_width(api, p->pipelines[entry]);
+    snprintf(what, sizeof(what), "take part %u of %u", entry + 1, p->code.entries);
+    if (!function)
+        return refuse(p, diags, what, "the function is missing");
+    if (!p->pipelines[entry])
+        return refuse(p, diags, what, mtl_reason(api, error));
+    return width == RT_WARP ? RG_OK : refuse(p, diags, what, "SIMD-groups of 32 threads are needed");
+}
+
+static rg_status
+make_library_parts(rt_program *p, diag_list *diags)
+{
+    mtl_id error = NULL, library = make_library(p, &error);
+    rg_status status = library ? RG_OK : refuse(p, diags, "compile it", mtl_reason(&p->device->api, error));
+    for (uint32_t i = 0; i < p->code.entries && !status; i++)
+        status = make_part(p, library, i, diags);
+    mtl_release(&p->device->api, library);
+    return status;
+}
+
+static rg_status
+load(rt_program *p, diag_list *diags)
+{
+    double since = clock_ms();
+    p->pipelines = mem_zalloc((p->code.entries + 1) * sizeof(*p->pipelines));
+    rg_status status = make_library_parts(p, diags);
+    if (!status && p->device->settings.gpu) /* RG_DEBUG=gpu */
+        fprintf(stderr, "gpu: %s: %u parts, %zu bytes of MSL%s, compiled in %.1f ms\n", p->label, p->code.entries, strlen(p->text),
+                p->code.info.has_tape ? ", tape" : "", clock_ms() - since);
+    return status;
+}
+
+/* -- making and releasing ------------------------------------------------------------------------------------------ */
+
+/* What was kept and cannot be used is made anew. */
+static rg_status
+build(rt_program *p, const rt_program_desc *desc, diag_list *diags)
+{
+    bool kept = true, whole = false;
+    for (unsigned wanted = 0; !whole && kept; wanted |= RT_CODE_ANEW) {
+        str bytes = {.in = mem_scratch()};
+        TRY(rt_program_code(&rt_device_metal, p->device, desc, wanted, &bytes, &kept, diags));
+        whole = read_code(p, str_view(&bytes));
+    }
+    if (!whole)
+        diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "%s: the code is damaged", p->label);
+    return whole ? load(p, diags) : RG_COMPILE;
+}
+
+static void
+release_program(void *program)
+{
+    mtl_release_program(program);
+}
+
+static rg_status
+compile_here(rt_device *d, const rt_program_desc *desc, rt_program **program, diag_list *diags)
+{
+    rt_program *p = mem_zalloc(sizeof(*p));
+    mem_owner owns;
+    mem_own(&owns, release_program, p);
+    p->device = d;
+    p->label = rt_program_label(desc);
+    p->file = rt_program_file(desc);
+    p->nparams = rt_program_params(desc);
+    rg_status status = build(p, desc, diags);
+    mem_disown(&owns);
+    if (status)
+        mtl_release_program(p);
+    else
+        *program = p;
+    return status;
+}
+
+rg_status
+mtl_compile(rt_device *d, const rt_program_desc *desc, rt_program **program, diag_list *diags)
+{
+    mtl_entry entry;
+    str error = {.in = mem_scratch()};
+    rg_status status = mtl_enter(&entry, d, &error);
+    if (status)
+        diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "%s", error.ptr);
+    else
+        status = compile_here(d, desc, program, diags);
+    mtl_leave(&entry);
+    return status;
+}
+
+void
+mtl_release_program(rt_program *p)
+{
+    for (uint32_t i = 0; p->pipelines && !mtl_is_fork(p->device) && i < p->code.entries; i++)
+        mtl_release(&p->device->api, p->pipelines[i]);
+    mem_free(p->pipelines);
+    rt_needs_free(&p->needs);
+    spirv_code_free(&p->code);
+    mem_free(p);
+}
