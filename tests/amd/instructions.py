@@ -300,9 +300,24 @@ def decode(text, arch):
 handlers = dict(emu._INST_HANDLERS)
 
 
+constant = emu._c
+
+
+def beyond_halves(value, dtype=dtypes.uint32):
+    return constant(1 << 20 if value in (128, 384) else value, dtype)
+
+
 def make(inst, ctx):
     given = own(inst) or next(handlers[c] for c in type(inst).__mro__ if c in handlers)
-    return given(inst, ctx)
+    kind = type(inst).__name__
+    if not type(inst).__module__.endswith("cdna.ins") or kind[:4] not in ("VOP1", "VOP2", "VOPC") or 16 not in inst.canonical_op_bits.values():
+        return given(inst, ctx)
+    # There the emulator takes registers from 128 on for upper halves, as RDNA 3 has them.
+    emu._c = beyond_halves
+    try:
+        return given(inst, ctx)
+    finally:
+        emu._c = constant
 
 
 emu.decode_inst = decode
