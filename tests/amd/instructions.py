@@ -118,6 +118,10 @@ class Flat(emu._Ctx):
     def optional_field(self, inst, name):
         return None if name == "saddr" else super().optional_field(inst, name)
 
+    def inst_field_signed(self, field):
+        """Distances are not signed there."""
+        return super().inst_field(field).cast(dtypes.int)
+
     def address(self, lane):
         low, high = super().rvgpr_dyn(self.low, lane), super().rvgpr_dyn(self.high, lane)
         offset = lane.cast(dtypes.uint64) * self.rsgpr_dyn(u32(emu.SCRATCH_STRIDE_IDX)).cast(dtypes.uint64)
