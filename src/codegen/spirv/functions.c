@@ -61,14 +61,16 @@ typedef struct aside {
     const ir_fn *ir;
     spv_id *values;
     bool *in_memory;
+    sv_late *late;
 } aside;
 
 static void
 write_body(gen *g, const ir_fn *fn, spv_id *params)
 {
-    aside outside = {g->ir, g->values, g->in_memory};
+    aside outside = {g->ir, g->values, g->in_memory, g->late};
     const ir_op *yield = ir_terminator(fn->body);
     g->ir = fn;
+    g->late = NULL;
     g->values = arena_new_n(g->in, spv_id, fn->next_id + 1);
     g->in_memory = arena_new_n(g->in, bool, fn->next_id + 1);
     for (uint32_t i = 0; i < fn->body->nparams; i++)
@@ -82,6 +84,7 @@ write_body(gen *g, const ir_fn *fn, spv_id *params)
     g->ir = outside.ir;
     g->values = outside.values;
     g->in_memory = outside.in_memory;
+    g->late = outside.late;
 }
 
 static spv_id
