@@ -184,10 +184,11 @@ rmw_same(gen *g, const ir_op *op, rg_dtype d, const sv_place *p, spv_id value)
     sv_barrier(g);
     sv_branch b = sv_if(g, sv_and(g, p->condition, sv_is_first(g)));
     spv_id old = takes_turns(g, op) ? plain_rmw(g, op, d, p->address, value) : update_element_once(g, op, d, p->address, value);
-    sv_end_once(g, &b);
-    if (!op->nresults)
-        return old;
-    return sv_take(g, d, sv_made(g, &b, type, old, sv_const(g, d, 0)), sv_u32(g, 0));
+    sv_end_if(g, &b);
+    if (op->nresults)
+        old = sv_made(g, &b, type, old, sv_const(g, d, 0));
+    sv_barrier(g);
+    return op->nresults ? sv_take(g, d, old, sv_u32(g, 0)) : old;
 }
 
 /* Nobody else adds there: one lane's addition need not be atomic. But where that is an instruction, nothing is waited for. */
