@@ -12,18 +12,9 @@ reduction_of(const ir_op *op)
 }
 
 static bool
-has_lanes(const ir_op *op)
-{
-    for (uint32_t i = 0; i < op->nargs + op->nresults; i++)
-        if ((i < op->nargs ? op->args[i] : op->results[i - op->nargs])->type.lanes)
-            return true;
-    return false;
-}
-
-static bool
 can_wait(const ir_late *late, const ir_op *op)
 {
-    if (ir_access_does(op) != IR_ADDS || op->masked || has_lanes(op))
+    if (ir_access_does(op) != IR_ADDS || op->masked || ir_lanes_of(op))
         return false;
     const ir_op *sum = reduction_of(op);
     rg_dtype d = (rg_dtype)op->args[0]->type.dtype;

@@ -280,6 +280,17 @@ ir_is_declaration(const ir_op *op)
     return op->code == RG_OP_CONST || op->code == RG_OP_TABLE || op->code == RG_OP_SLOT;
 }
 
+unsigned
+ir_lanes_of(const ir_op *op)
+{
+    unsigned lanes = 0;
+    for (uint32_t i = 0; i < op->nargs + op->nresults; i++) {
+        const ir_value *v = i < op->nargs ? op->args[i] : op->results[i - op->nargs];
+        lanes = v->type.lanes > lanes ? v->type.lanes : lanes;
+    }
+    return lanes;
+}
+
 bool
 ir_same_value(const ir_value *x, const ir_value *y)
 {

@@ -394,6 +394,7 @@ void ir_fn_scan_params(ir_fn *fn); /* fills params[i].read / .written (any plane
 void ir_directions(const ir_fn *fn, uint32_t of[RG_PLANE_COUNT]);
 bool ir_is_const(const ir_value *v, uint64_t *bits);
 bool ir_is_declaration(const ir_op *op); /* names data that is there before anything runs: a constant, table or slot */
+unsigned ir_lanes_of(const ir_op *op); /* most of its operands and results; 0: it works without */
 bool ir_same_value(const ir_value *x, const ir_value *y); /* or equal constants */
 static inline rg_dtype ir_dtype(const ir_value *v) { return (rg_dtype)v->type.dtype; }
 static inline bool ir_is_integer(ir_type t) { return t.kind == IR_SCALAR && ir_is_int((rg_dtype)t.dtype); } /* in lanes or not */

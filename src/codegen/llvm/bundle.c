@@ -307,7 +307,7 @@ gen_next(gen *g, const ir_op *op)
 {
     const ir_op *ops[IR_DIRECTIONS] = {op};
     bool scalar = ir_ops[op->code].form != IR_OTHER && op->nresults == 1 && op->nargs;
-    bool together = !gen_lanes_of(op) && (scalar ? is_vector_op(op) : is_access(op));
+    bool together = !ir_lanes_of(op) && (scalar ? is_vector_op(op) : is_access(op));
     bool made = false;
     if (op->bundle && g->s->vectors && together && collect_bundle(g, op, ops)) {
         made = scalar || vector_access(g, ops);

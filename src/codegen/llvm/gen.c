@@ -182,7 +182,7 @@ static bool
 find_threads(ir_op *op, void *user)
 {
     gen *g = user;
-    uint32_t lanes = gen_lanes_of(op);
+    uint32_t lanes = ir_lanes_of(op);
     g->threads = lanes > g->threads ? lanes : g->threads;
     return true;
 }

@@ -180,7 +180,6 @@ LLVMTypeRef gen_element_type(LLVMTypeRef type);
 unsigned gen_width(LLVMValueRef v);
 LLVMTypeRef gen_in_lanes(gen *g, LLVMTypeRef element, unsigned lanes);
 LLVMTypeRef gen_like(LLVMValueRef v, LLVMTypeRef element); /* of as many lanes as v */
-unsigned gen_lanes_of(const ir_op *op);                    /* most of its operands and results */
 LLVMValueRef gen_splat(gen *g, unsigned lanes, LLVMValueRef v); /* a vector stays as it is */
 LLVMValueRef gen_get_in_lanes(gen *g, const ir_value *v, unsigned lanes);
 LLVMValueRef gen_int_like(LLVMValueRef like, int64_t n);

@@ -33,17 +33,6 @@ gen_like(LLVMValueRef v, LLVMTypeRef element)
     return lanes ? LLVMVectorType(element, lanes) : element;
 }
 
-unsigned
-gen_lanes_of(const ir_op *op)
-{
-    unsigned lanes = 0;
-    for (uint32_t i = 0; i < op->nargs + op->nresults; i++) {
-        const ir_value *v = i < op->nargs ? op->args[i] : op->results[i - op->nargs];
-        lanes = v->type.lanes > lanes ? v->type.lanes : lanes;
-    }
-    return lanes;
-}
-
 /* -- values ------------------------------------------------------------------------------------ */
 
 LLVMValueRef

@@ -189,7 +189,7 @@ are_neighbours(const ir_op *op, bool dense)
 static void
 reach_from(gen *g, const ir_op *op, gen_reach *r, LLVMTypeRef type, LLVMValueRef first, bool inbounds, bool dense)
 {
-    r->lanes = gen_lanes_of(op);
+    r->lanes = ir_lanes_of(op);
     r->mask = gen_mask_of(g, op);
     number n = element_number_of(g, op, dense, r->lanes);
     r->at = first;
@@ -242,7 +242,7 @@ gen_elements_of(gen *g, const ir_op *op, bool writes)
     const ir_value *buffer = op->args[0];
     presence known = gen_presence(g, buffer, op->plane);
     rg_dtype d = (rg_dtype)buffer->type.dtype;
-    gen_reach r = {.dtype = d, .lanes = gen_lanes_of(op), .access = op, .nothing = known == MISSING};
+    gen_reach r = {.dtype = d, .lanes = ir_lanes_of(op), .access = op, .nothing = known == MISSING};
     if (r.nothing)
         return r;
     LLVMValueRef base = gen_plane(g, buffer, op->plane);

@@ -319,7 +319,7 @@ void
 gen_load(gen *g, const ir_op *op)
 {
     rg_dtype d = element_dtype(op);
-    if (gen_lanes_of(op)) {
+    if (ir_lanes_of(op)) {
         gen_load_lanes(g, op);
         return;
     }
@@ -341,7 +341,7 @@ gen_load(gen *g, const ir_op *op)
 void
 gen_store(gen *g, const ir_op *op)
 {
-    if (gen_lanes_of(op)) {
+    if (ir_lanes_of(op)) {
         gen_store_lanes(g, op);
         return;
     }

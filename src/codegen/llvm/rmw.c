@@ -207,7 +207,7 @@ gen_rmw(gen *g, const ir_op *op)
 {
     rg_dtype d = (rg_dtype)op->args[0]->type.dtype;
     ir_value *result = op->nresults ? op->results[0] : NULL;
-    if (gen_lanes_of(op)) {
+    if (ir_lanes_of(op)) {
         gen_rmw_lanes(g, op);
         return;
     }

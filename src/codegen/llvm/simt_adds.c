@@ -81,7 +81,7 @@ gen_adds_end(gen *g)
 static bool
 adds(const gen *g, const ir_op *op)
 {
-    return g->target->warp && ir_is_add(op) && gen_lanes_of(op);
+    return g->target->warp && ir_is_add(op) && ir_lanes_of(op);
 }
 
 static const ir_value *

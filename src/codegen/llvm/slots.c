@@ -118,7 +118,7 @@ slot_reach(gen *g, const ir_op *op)
 {
     const ir_value *slot = op->args[0], *subscript = op->args[1];
     unsigned lanes = slot->type.lanes;
-    gen_reach r = {.dtype = (rg_dtype)slot->type.dtype, .lanes = gen_lanes_of(op), .mask = gen_mask_of(g, op)};
+    gen_reach r = {.dtype = (rg_dtype)slot->type.dtype, .lanes = ir_lanes_of(op), .mask = gen_mask_of(g, op)};
     if (!subscript->type.lanes) {
         r.at = slot_element(g, op);
         r.align = alignment(g, slot);
@@ -196,7 +196,7 @@ gen_slot_load(gen *g, const ir_op *op)
         gen_set(g, op->results[0], choose_element(g, op));
         return;
     }
-    if (gen_lanes_of(op)) {
+    if (ir_lanes_of(op)) {
         gen_reach r = slot_reach(g, op);
         LLVMValueRef taken = r.offsets || !is_element_there(op) ? NULL : r.mask;
         r.mask = taken ? NULL : r.mask;
@@ -216,7 +216,7 @@ gen_slot_store(gen *g, const ir_op *op)
         set_chosen(g, op);
         return;
     }
-    if (gen_lanes_of(op)) {
+    if (ir_lanes_of(op)) {
         gen_reach r = slot_reach(g, op);
         LLVMValueRef v = gen_get_in_lanes(g, op->args[2], r.lanes);
         LLVMValueRef taken = r.offsets || !is_element_there(op) ? NULL : r.mask;

@@ -23,7 +23,7 @@ find_questions(gen *g, const ir_op *loop, LLVMValueRef *all)
     ir_for_ops (op, loop->regions[0]) {
         const ir_op *plain = rows_plain(loop, op);
         const private_sum *sum = op->code == RG_OP_RMW ? gen_private_sum(g, op) : NULL;
-        if ((plain == op && op->nregions) || gen_lanes_of(plain) || op->code == RG_OP_CALL || ++ops > OPS_MAX)
+        if ((plain == op && op->nregions) || ir_lanes_of(plain) || op->code == RG_OP_CALL || ++ops > OPS_MAX)
             return false;
         if (plain != op && !gen_is_alone(g))
             *all = both(g, *all, gen_get(g, op->args[0]));

@@ -44,7 +44,7 @@ may_join(gen *g, const ir_op *op)
     if (!ir_is_add(op) || op->plane == RG_PRIMAL || !op->successive || op->beside > 1)
         return false;
     rg_dtype d = (rg_dtype)op->args[0]->type.dtype;
-    return (d == RG_F32 || d == RG_F64) && gen_lanes_of(op) <= LANES_MAX && gen_presence(g, op->args[0], op->plane) != MISSING &&
+    return (d == RG_F32 || d == RG_F64) && ir_lanes_of(op) <= LANES_MAX && gen_presence(g, op->args[0], op->plane) != MISSING &&
            !open_window(g, op);
 }
 
@@ -53,11 +53,11 @@ join(struct gen_window *w, const ir_op *op)
 {
     const ir_op *first = w->op[0];
     int64_t at;
-    if (w->n == MEMBERS_MAX || op->atomic != first->atomic || gen_lanes_of(op) != gen_lanes_of(first) ||
+    if (w->n == MEMBERS_MAX || op->atomic != first->atomic || ir_lanes_of(op) != ir_lanes_of(first) ||
         !access_in_one_row(first, op, &at))
         return false;
     int64_t least = at < w->least ? at : w->least, most = at > w->most ? at : w->most;
-    if (most - least >= gen_lanes_of(first))
+    if (most - least >= ir_lanes_of(first))
         return false;
     w->least = least;
     w->most = most;
@@ -108,8 +108,8 @@ shifted(gen *g, LLVMValueRef v, unsigned from, unsigned lanes, unsigned d)
 static LLVMValueRef
 value_of_member(gen *g, const ir_op *op, LLVMValueRef mask)
 {
-    LLVMValueRef v = gen_get_in_lanes(g, gen_value_of(op), gen_lanes_of(op));
-    LLVMValueRef zeros = gen_splat(g, gen_lanes_of(op), LLVMConstReal(gen_element_type(LLVMTypeOf(v)), -0.0));
+    LLVMValueRef v = gen_get_in_lanes(g, gen_value_of(op), ir_lanes_of(op));
+    LLVMValueRef zeros = gen_splat(g, ir_lanes_of(op), LLVMConstReal(gen_element_type(LLVMTypeOf(v)), -0.0));
     return LLVMBuildSelect(g->b, mask, v, zeros, "");
 }
 
@@ -148,7 +148,7 @@ lanes_of_rest(const struct gen_window *w)
 static uint32_t
 parts_of_window(gen *g, const struct gen_window *w, gen_part part[2])
 {
-    unsigned lanes = gen_lanes_of(w->op[0]), rest = lanes_of_rest(w), span = (unsigned)(w->most - w->least);
+    unsigned lanes = ir_lanes_of(w->op[0]), rest = lanes_of_rest(w), span = (unsigned)(w->most - w->least);
     LLVMValueRef sum[2] = {NULL}, bits = gen_i64(g, 0);
     for (uint32_t i = 0; i < w->n; i++) {
         unsigned d = (unsigned)(w->at[i] - w->least);
@@ -187,7 +187,7 @@ gen_parts_of(gen *g, const ir_op *op, gen_part part[2])
         *open = w->next;
         return parts_of_window(g, w, part);
     }
-    part[0] = (gen_part){.op = op, .value = gen_get_in_lanes(g, gen_value_of(op), gen_lanes_of(op))};
+    part[0] = (gen_part){.op = op, .value = gen_get_in_lanes(g, gen_value_of(op), ir_lanes_of(op))};
     return 1;
 }
 

@@ -162,7 +162,6 @@ spv_id sv_of_partner(gen *g, rg_dtype d, spv_id v, uint32_t distance); /* of the
 spv_id sv_take_id(gen *g, spv_id type, spv_id v, spv_id lane); /* of 32 or 64 bits */
 spv_id sv_reduce(gen *g, rg_rmw how, rg_dtype d, spv_id v);
 void sv_lane_op(gen *g, const ir_op *op);
-unsigned sv_lanes_of(const ir_op *op);
 /* a change that is the same for all, by the first lane: all have done by then what stands before it, and see it after it */
 sv_branch sv_once(gen *g);
 void sv_end_once(gen *g, sv_branch *b);

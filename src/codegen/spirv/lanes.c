@@ -194,17 +194,6 @@ sv_reduce(gen *g, rg_rmw how, rg_dtype d, spv_id v)
 
 /* -- ops --------------------------------------------------------------------------------------------------------------- */
 
-unsigned
-sv_lanes_of(const ir_op *op)
-{
-    unsigned lanes = 0;
-    for (uint32_t i = 0; i < op->nargs + op->nresults; i++) {
-        const ir_value *v = i < op->nargs ? op->args[i] : op->results[i - op->nargs];
-        lanes = v->type.lanes > lanes ? v->type.lanes : lanes;
-    }
-    return lanes;
-}
-
 static spv_id
 lane_in_warp(gen *g, const ir_value *v)
 {

@@ -315,7 +315,7 @@ sv_load(gen *g, const ir_op *op)
         sv_set(g, op->results[0], sv_const(g, d, 0));
         return;
     }
-    bool same = !sv_lanes_of(op), changes = same && sv_changes_there(g, op);
+    bool same = !ir_lanes_of(op), changes = same && sv_changes_there(g, op);
     if (changes)
         sv_barrier(g);
     sv_branch b = sv_if(g, p.condition);
@@ -342,7 +342,7 @@ sv_store(gen *g, const ir_op *op)
     if (p.nothing)
         return;
     spv_id raw = sv_raw(g, d, sv_get(g, sv_value_of(op)));
-    bool same = !sv_lanes_of(op);
+    bool same = !ir_lanes_of(op);
     if (same) {
         sv_barrier(g);
         p.condition = sv_and(g, p.condition, sv_is_first(g));

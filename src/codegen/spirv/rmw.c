@@ -198,7 +198,7 @@ add_to_own_cell(gen *g, const ir_op *op, const sv_sum *sum, spv_id value)
     rg_dtype d = sum->dtype;
     sv_place p = {.address = sv_cell(g, op, sum), .condition = op->masked ? sv_get(g, op->args[op->nargs - 1]) : 0};
     value = sv_cast(g, ir_dtype(op->args[0]), d, value);
-    if (sv_lanes_of(op)) {
+    if (ir_lanes_of(op)) {
         rmw_lanes(g, op, d, &p, value);
         return;
     }
@@ -223,7 +223,7 @@ add_to_sum(gen *g, const ir_op *op, const sv_sum *sum, rg_dtype d, const sv_plac
     add_to_own_cell(g, op, sum, value);
     sv_end_if(g, &own);
     sv_branch shared = sv_if(g, sv_not(g, sum->used));
-    if (sv_lanes_of(op))
+    if (ir_lanes_of(op))
         rmw_lanes(g, op, d, p, value);
     else
         rmw_same(g, op, d, p, value);
@@ -260,7 +260,7 @@ sv_rmw(gen *g, const ir_op *op)
         spv_id value = sv_get(g, sv_value_of(op));
         if (op->rmw == RG_RMW_CAS)
             (void)expected(g, op); /* read before control parts */
-        old = sv_lanes_of(op) ? rmw_lanes(g, op, d, &p, value) : rmw_same(g, op, d, &p, value);
+        old = ir_lanes_of(op) ? rmw_lanes(g, op, d, &p, value) : rmw_same(g, op, d, &p, value);
     }
     if (op->nresults)
         sv_set(g, op->results[0], old);

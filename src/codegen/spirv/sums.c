@@ -21,7 +21,7 @@ static bool
 note_lanes(ir_op *op, void *user)
 {
     sv_sum *sum = user;
-    sum->lanes |= ir_is_sum(op) && op->args[0] == sum->buffer && op->plane == sum->plane && sv_lanes_of(op);
+    sum->lanes |= ir_is_sum(op) && op->args[0] == sum->buffer && op->plane == sum->plane && ir_lanes_of(op);
     return true;
 }
 

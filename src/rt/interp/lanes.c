@@ -17,15 +17,6 @@ interp_lanes_set(interp_frame *f, const ir_op *op, const ir_value *v)
     return a->at;
 }
 
-unsigned
-interp_lanes_of(const ir_op *op)
-{
-    for (uint32_t i = 0; i < op->nargs; i++)
-        if (op->args[i]->type.lanes)
-            return op->args[i]->type.lanes;
-    return op->nresults ? op->results[0]->type.lanes : 0;
-}
-
 interp_flow
 interp_scalar_lanes(interp_frame *f, const ir_op *op)
 {

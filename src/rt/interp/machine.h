@@ -187,7 +187,6 @@ interp_takes_part(const interp_frame *f, const ir_op *op, unsigned lane)
 }
 /* v's lanes, to be written; NULL: out of memory, the fault is recorded */
 uint64_t *interp_lanes_set(interp_frame *f, const ir_op *op, const ir_value *v);
-unsigned interp_lanes_of(const ir_op *op); /* 0: it works without */
 /* all lanes combined, the upper half with the lower half */
 uint64_t interp_reduced(const interp_frame *f, const ir_value *v, rg_rmw rmw);
 interp_step interp_scalar_lanes, interp_splat, interp_lane_numbers, interp_lanes_any, interp_lanes_bits;

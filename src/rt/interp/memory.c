@@ -228,7 +228,7 @@ store(interp_frame *f, const ir_op *op, unsigned lane)
 interp_flow
 interp_store(interp_frame *f, const ir_op *op)
 {
-    unsigned lanes = interp_lanes_of(op);
+    unsigned lanes = ir_lanes_of(op);
     interp_flow flow = lanes ? FLOW_NEXT : store(f, op, 0);
     for (unsigned l = 0; l < lanes && flow == FLOW_NEXT; l++)
         if (interp_takes_part(f, op, l))
@@ -304,7 +304,7 @@ interp_rmw(interp_frame *f, const ir_op *op)
 {
     void *at;
     uint64_t none;
-    unsigned lanes = interp_lanes_of(op);
+    unsigned lanes = ir_lanes_of(op);
     return lanes ? update_lanes(f, op, lanes)
                  : update(f, op, 0, &at, op->nresults ? &f->words[op->results[0]->id].bits : &none);
 }

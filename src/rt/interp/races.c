@@ -40,7 +40,7 @@ touches_of(interp_machine *m, const void *at)
 static bool
 thread_at_work(const interp_machine *m, const ir_op *op, unsigned lane, uint64_t *thread)
 {
-    bool lanes = interp_lanes_of(op) && !op->by_row;
+    bool lanes = ir_lanes_of(op) && !op->by_row;
     *thread = m->thread + (lanes ? lane : 0);
     return lanes || m->group <= 1;
 }
