@@ -51,7 +51,7 @@ NAME(quotient_of_sizes)(BITS sign, BITS over, BITS under)
         e--;
     }
     rest -= by;
-    /* a loop that stays one: the slow way stands at each quotient, and code has to fit into its cache */
+    /* not counted in an int: a loop of known length would become straight code, and drivers put this function at each quotient and root */
     for (BITS bit = ONE; bit; bit >>= 1) {
         rest <<= 1;
         q <<= 1;
@@ -114,8 +114,8 @@ NAME(exact_root)(REAL x)
  *
  * Where fma is rounded once, but quotients and roots are not rounded correctly. `about` is the device's 1 / y or 1 / sqrt(x), off by at
  * most 3 units of f32's last place. STEPS of Newton's method make the reciprocal nearly the nearest number; the rest x - y q
- * is exact, and the sum of q and its share of the rest is rounded correctly (spirv_exact_test tries the hard cases). Where an operation could
- * overflow or come below the normal range, which devices may take for 0, and where the significand of y is within SUSPECTS of
+ * is exact, and the sum of q and its share of the rest is rounded correctly (spirv_exact_test tries the hard cases). Where an operation
+ * could overflow or come below the normal range, which devices may take for 0, and where the significand of y is within SUSPECTS of
  * the largest, so that the reciprocal lies too close to the middle between two numbers, the slow way is taken. Exponents of x that are from
  * LEAST on and below MOST, with those of y from FROM on and below TO, keep q normal and the rest exact. */
 enum { SUSPECTS = 64, LEAST = 2 * MANTISSA + 1, MOST = BIAS + (BIAS + 1) / 2, FROM = (BIAS + 1) / 2 + 1, TO = BIAS + LEAST - 2 };

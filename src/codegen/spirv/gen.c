@@ -344,11 +344,6 @@ spirv_make(const ir_fn *fn, const spirv_options *options, str *bytes, diag_list 
         return RG_UNSUPPORTED;
     }
     mem_own(&owner, release_gen, &g);
-    if (g.failed) {
-        mem_disown(&owner);
-        release_gen(&g);
-        return RG_UNSUPPORTED;
-    }
     g.segments = segments_make(fn, in);
     g.footprints = ir_footprints_in(in);
     g.effects = ir_effects_of(fn->body, in);

@@ -192,14 +192,20 @@ typedef struct sv_place {
 } sv_place;
 sv_place sv_element(gen *g, const ir_op *op);
 unsigned sv_does_there(gen *g, const ir_op *op); /* the task, to the plane that op reaches; where arguments may share memory, to all */
-bool sv_changes_there(gen *g, const ir_op *op); /* the task, what op loads */
+bool sv_changes_there(gen *g, const ir_op *op); /* whether the task changes what op loads */
 
 /* -- rmw.c --------------------------------------------------------------------------------------------------------- */
 void sv_rmw(gen *g, const ir_op *op);
-/* A sum of all lanes that this one adds: to its element, or to its cell. */
+spv_id sv_combine(gen *g, rg_rmw how, rg_dtype d, spv_id old, spv_id value);
+spv_id sv_atomic_add32(gen *g, spv_id address, spv_id by);
+const ir_value *sv_value_of(const ir_op *op);
+bool sv_can_add(const gen *g, rg_dtype d); /* whether many may add to numbers of this type at once */
+/* Of one sum of the warp's lanes or of several, between the lanes of a part of the warp: what this lane has of the one that is its own, and
+ * where that goes. */
 typedef struct sv_late_sum {
-    spv_id value, element, cell; /* addresses; cell 0: it has none */
-    spv_id used, on;             /* whether it goes to the cell; whether this lane adds it */
+    spv_id value;
+    spv_id element, cell; /* addresses; cell 0: it has none */
+    spv_id used, on;      /* whether it goes to the cell; whether this lane adds it */
 } sv_late_sum;
 void sv_add_late(gen *g, const ir_op *op, const sv_late_sum *sum); /* op: one of the additions that were put off */
 
@@ -210,9 +216,6 @@ void sv_late_end(gen *g, sv_late *late);
 void sv_late_add(gen *g); /* before what ir_ends_late says */
 bool sv_put_off(gen *g, const ir_op *op); /* an addition, if it is one of these */
 bool sv_sum_waits(gen *g, const ir_op *op); /* a sum of lanes: it is formed where the addition is */
-spv_id sv_combine(gen *g, rg_rmw how, rg_dtype d, spv_id old, spv_id value);
-spv_id sv_atomic_add32(gen *g, spv_id address, spv_id by);
-const ir_value *sv_value_of(const ir_op *op);
 
 /* -- sums.c -------------------------------------------------------------------------------------------------------- */
 void sv_sums_find(gen *g, const ir_op *op); /* g->sums of that task */

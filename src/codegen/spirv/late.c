@@ -9,13 +9,6 @@
 
 enum { LEVELS = 5 };
 
-/* Of one sum or of several, between the lanes of a part of the warp: what this lane has of the one that is its own, and where that goes. */
-typedef struct part {
-    spv_id value;
-    spv_id element, cell; /* addresses; cell 0: it has none */
-    spv_id used, on;      /* whether it goes to the cell; whether this lane is the one that adds it */
-} part;
-
 /* Lanes' shares of a sum whose element others are added to as well. */
 typedef struct share {
     const ir_op *op;
@@ -28,7 +21,7 @@ struct sv_late {
     uint32_t nshares;
     const ir_op *first; /* of those that are being formed, n of them */
     uint32_t n;
-    part parts[LEVELS + 1]; /* by level: what waits for its like; value 0: nothing */
+    sv_late_sum parts[LEVELS + 1]; /* by level: what waits for its like; value 0: nothing */
 };
 
 /* -- which additions --------------------------------------------------------------------------------------------------- */
@@ -39,9 +32,7 @@ sum_may_wait(void *user, const ir_op *op)
 {
     gen *g = user;
     const sv_sum *sum = sv_sum_of(g, op);
-    rg_dtype d = ir_dtype(op->args[0]);
-    bool wide = ir_bytes(d) == 8 || (sum && sum->dtype == RG_F64);
-    if (wide && !(g->options->features & (SPIRV_ATOMIC_INT64 | SPIRV_ATOMIC_ADD64)))
+    if (!sv_can_add(g, ir_dtype(op->args[0])) || (sum && !sv_can_add(g, sum->dtype)))
         return false;
     return sum || (sv_does_there(g, op) & ~(unsigned)IR_CHOSEN) == IR_ADDS;
 }
@@ -98,13 +89,13 @@ add_kept(gen *g, rg_dtype d, spv_id kept, spv_id given, unsigned level)
     return sv_combine(g, RG_RMW_ADD, d, kept, sv_of_partner(g, d, given, partner_at(level)));
 }
 
-static part
-join_parts(gen *g, const sv_late *q, unsigned level, const part *first, const part *second)
+static sv_late_sum
+join_parts(gen *g, const sv_late *q, unsigned level, const sv_late_sum *first, const sv_late_sum *second)
 {
     rg_dtype d = late_dtype(q->first);
     spv_id bit = takes_second(g, level), type = sv_register(g, d);
     spv_id kept = sv_choose(g, type, bit, second->value, first->value), given = sv_choose(g, type, bit, first->value, second->value);
-    part both = {.element = sv_choose(g, g->u64, bit, second->element, first->element),
+    sv_late_sum both = {.element = sv_choose(g, g->u64, bit, second->element, first->element),
                  .used = sv_choose(g, g->truth, bit, second->used, first->used),
                  .on = sv_choose(g, g->truth, bit, second->on, first->on)};
     if (first->cell && second->cell)
@@ -116,8 +107,8 @@ join_parts(gen *g, const sv_late *q, unsigned level, const part *first, const pa
 }
 
 /* the lane without the bit adds it */
-static part
-join_itself(gen *g, const sv_late *q, unsigned level, part alone)
+static sv_late_sum
+join_itself(gen *g, const sv_late *q, unsigned level, sv_late_sum alone)
 {
     alone.value = add_kept(g, late_dtype(q->first), alone.value, alone.value, level);
     alone.on = sv_choose(g, g->truth, takes_second(g, level), spv_truth(&g->s, false), alone.on);
@@ -125,7 +116,7 @@ join_itself(gen *g, const sv_late *q, unsigned level, part alone)
 }
 
 static void
-take_one(gen *g, sv_late *q, part p)
+take_one(gen *g, sv_late *q, sv_late_sum p)
 {
     unsigned level = 0;
     for (; q->parts[level].value; level++) {
@@ -136,12 +127,12 @@ take_one(gen *g, sv_late *q, part p)
 }
 
 /* what this lane has in the end */
-static part
+static sv_late_sum
 sum_of_lane(gen *g, const sv_late *q)
 {
-    part last = {0};
+    sv_late_sum last = {0};
     for (unsigned level = 0; level < LEVELS; level++) {
-        const part *before = &q->parts[level];
+        const sv_late_sum *before = &q->parts[level];
         if (before->value && last.value)
             last = join_parts(g, q, level, before, &last);
         else if (before->value || last.value)
@@ -155,8 +146,8 @@ static void
 add_joined(gen *g, sv_late *q)
 {
     if (q->n) {
-        part own = sum_of_lane(g, q);
-        sv_add_late(g, q->first, &(sv_late_sum){own.value, own.element, own.cell, own.used, own.on});
+        sv_late_sum own = sum_of_lane(g, q);
+        sv_add_late(g, q->first, &own);
     }
     q->n = 0;
     memset(q->parts, 0, sizeof q->parts);
@@ -185,8 +176,8 @@ join_sum(gen *g, sv_late *q, const share *own)
     if (p.nothing)
         return;
     q->first = q->n++ ? q->first : own->op;
-    take_one(g, q, (part){own->value, p.address, sum ? sv_cell(g, own->op, sum) : 0, sum ? sum->used : no,
-                           p.condition ? p.condition : spv_truth(&g->s, true)});
+    take_one(g, q, (sv_late_sum){own->value, p.address, sum ? sv_cell(g, own->op, sum) : 0, sum ? sum->used : no,
+                                  p.condition ? p.condition : spv_truth(&g->s, true)});
     if (q->n == RT_WARP)
         add_joined(g, q);
 }

@@ -101,15 +101,35 @@ exchange_words(gen *g, const ir_op *op, rg_dtype d, spv_id address, spv_id value
     return old;
 }
 
+/* what a device must have to add to numbers of this type in one instruction; 0: none can */
+static spirv_features
+features_of_add(rg_dtype d)
+{
+    return d == RG_F32 ? SPIRV_ATOMIC_ADD32 : d == RG_F64 ? SPIRV_ATOMIC_ADD64 | SPIRV_FLOAT64 : 0;
+}
+
+static bool
+has_float_add(const gen *g, rg_dtype d)
+{
+    spirv_features needs = features_of_add(d);
+    return needs && (g->options->features & needs) == needs;
+}
+
+bool
+sv_can_add(const gen *g, rg_dtype d)
+{
+    return ir_bytes(d) < 8 || g->options->features & SPIRV_ATOMIC_INT64 || has_float_add(g, d);
+}
+
+/* and then the module asks for it */
 static bool
 adds_floats(gen *g, rg_dtype d)
 {
-    spirv_features feature = d == RG_F32 ? SPIRV_ATOMIC_ADD32 : d == RG_F64 ? SPIRV_ATOMIC_ADD64 | SPIRV_FLOAT64 : 0;
-    if (!feature || (g->options->features & feature) != feature)
+    if (!has_float_add(g, d))
         return false;
     spv_extension(&g->s, "SPV_EXT_shader_atomic_float_add");
     spv_capability(&g->s, d == RG_F32 ? SPV_CAP_ATOMIC_ADD32 : SPV_CAP_ATOMIC_ADD64);
-    g->code.uses |= feature;
+    g->code.uses |= features_of_add(d);
     return true;
 }
 

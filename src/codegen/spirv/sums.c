@@ -16,7 +16,6 @@ enum { AT_ONCE = 4 }; /* loads that are waited for together */
 
 /* -- which they are ---------------------------------------------------------------------------------------------------- */
 
-
 static bool
 note_lanes(ir_op *op, void *user)
 {
@@ -28,12 +27,11 @@ note_lanes(ir_op *op, void *user)
 static bool
 is_sum_good(gen *g, const ir_op *op, sv_sum *sum)
 {
-    spirv_features wide = SPIRV_ATOMIC_INT64 | SPIRV_ATOMIC_ADD64;
     bool there = sv_may_be_there(g, sum->buffer, sum->plane) && (sum->plane != RG_PRIMAL || sv_is_row_major(g, sum->buffer));
     if (!there || ir_sum_never_pays(op, sum->buffer))
         return false;
     ir_walk(op->regions[0], note_lanes, sum);
-    sum->dtype = sum->lanes && !g->options->deterministic && !(g->options->features & wide) ? RG_F32 : RG_F64;
+    sum->dtype = sum->lanes && !g->options->deterministic && !sv_can_add(g, RG_F64) ? RG_F32 : RG_F64;
     return sum->dtype == RG_F64 || ir_dtype(sum->buffer) != RG_F64;
 }
 

@@ -352,7 +352,7 @@ static void
 make_results(gen *g, const ir_op *yield)
 {
     spv_function f;
-    spv_id fn = open_entry(g, &f, NULL, UINT32_MAX), *values = arena_new_n(g->in, spv_id, yield->nargs + 1);
+    spv_id fn = open_entry(g, &f, NULL, SEGMENTS_NO_PLACE), *values = arena_new_n(g->in, spv_id, yield->nargs + 1);
     for (uint32_t i = 0; i < yield->nargs; i++)
         values[i] = sv_raw(g, ir_dtype(yield->args[i]), sv_get(g, yield->args[i]));
     sv_branch once = sv_once(g);
