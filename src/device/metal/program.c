@@ -98,21 +98,6 @@ load(rt_program *p, diag_list *diags)
 
 /* -- making and releasing ------------------------------------------------------------------------------------------ */
 
-/* What was kept and cannot be used is made anew. */
-static rg_status
-build(rt_program *p, const rt_program_desc *desc, diag_list *diags)
-{
-    bool kept = true, whole = false;
-    for (unsigned wanted = 0; !whole && kept; wanted |= RT_CODE_ANEW) {
-        str bytes = {.in = mem_scratch()};
-        TRY(rt_program_code(&rt_device_metal, p->device, desc, wanted, &bytes, &kept, diags));
-        whole = read_code(p, str_view(&bytes));
-    }
-    if (!whole)
-        diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "%s: the code is damaged", p->label);
-    return whole ? load(p, diags) : RG_COMPILE;
-}
-
 static void
 release_program(void *program)
 {
@@ -129,7 +114,9 @@ compile_here(rt_device *d, const rt_program_desc *desc, rt_program **program, di
     p->label = rt_program_label(desc);
     p->file = rt_program_file(desc);
     p->nparams = rt_program_params(desc);
-    rg_status status = build(p, desc, diags);
+    rg_status status = rt_segments_load(&rt_device_metal, d, desc, read_code, p, diags);
+    if (!status)
+        status = load(p, diags);
     mem_disown(&owns);
     if (status)
         mtl_release_program(p);

@@ -25,6 +25,21 @@ rt_segments_make(rt_segments_maker *make, const rt_program_desc *desc, spirv_fea
     return RG_OK;
 }
 
+rg_status
+rt_segments_load(const rt_device_table *table, rt_device *d, const rt_program_desc *desc, rt_segments_taker *take, rt_program *p,
+                 diag_list *diags)
+{
+    bool kept = true, whole = false;
+    for (unsigned wanted = 0; !whole && kept; wanted |= RT_CODE_ANEW) {
+        str bytes = {.in = mem_scratch()};
+        TRY(rt_program_code(table, d, desc, wanted, &bytes, &kept, diags));
+        whole = take(p, str_view(&bytes));
+    }
+    if (!whole)
+        diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "%s: the code is damaged, or for a device that can do more", rt_program_label(desc));
+    return whole ? RG_OK : RG_COMPILE;
+}
+
 bool
 rt_segments_read(rg_str bytes, uint32_t nparams, rt_needs *needs, rg_str *made)
 {

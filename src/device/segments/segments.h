@@ -13,6 +13,10 @@
 /* spirv_make, or msl_make */
 typedef rg_status rt_segments_maker(const ir_fn *fn, const spirv_options *options, str *bytes, diag_list *diags);
 rg_status rt_segments_make(rt_segments_maker *make, const rt_program_desc *desc, spirv_features features, str *code, diag_list *diags);
+/* Code that was kept, or is made; what was kept and `take` refuses is made anew. */
+typedef bool rt_segments_taker(rt_program *p, rg_str bytes);
+rg_status rt_segments_load(const rt_device_table *table, rt_device *d, const rt_program_desc *desc, rt_segments_taker *take, rt_program *p,
+                           diag_list *diags);
 /* false: it is damaged. `needs` is freed first and has an owner; *made is what the maker gave, in `bytes`. */
 bool rt_segments_read(rg_str bytes, uint32_t nparams, rt_needs *needs, rg_str *made);
 

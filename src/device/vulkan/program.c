@@ -160,20 +160,12 @@ take_number(rt_program *p, diag_list *diags)
     return p->numbered ? RG_OK : RG_UNSUPPORTED;
 }
 
-/* What was kept and cannot be used is made anew. */
 static rg_status
 build(rt_program *p, const rt_program_desc *desc, diag_list *diags)
 {
-    bool kept = true, whole = false;
     TRY(take_number(p, diags));
-    for (unsigned wanted = 0; !whole && kept; wanted |= RT_CODE_ANEW) {
-        str bytes = {.in = mem_scratch()};
-        TRY(rt_program_code(&rt_device_vulkan, p->device, desc, wanted, &bytes, &kept, diags));
-        whole = read_code(p, str_view(&bytes));
-    }
-    if (!whole)
-        diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "%s: the code is damaged, or for a device that can do more", p->label);
-    return whole ? load(p, diags) : RG_COMPILE;
+    TRY(rt_segments_load(&rt_device_vulkan, p->device, desc, read_code, p, diags));
+    return load(p, diags);
 }
 
 static void
