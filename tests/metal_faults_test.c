@@ -7,6 +7,7 @@
 #include "codegen/spirv/code.h"
 #include "device/segments/segments.h"
 #include "fake_metal.h"
+#include "faults.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -15,32 +16,6 @@ enum { ELEMENTS = 64 * RT_WARP, TIMEOUT = 2, NO_MEMORY = 8, REMOVED = 11 };
 
 static fake_metal *fake, usual;
 static const rt_device_table *table;
-
-typedef struct scene {
-    unsigned failed, silent; /* calls; those that said nothing */
-    rg_status first;
-    char text[300];
-} scene;
-
-static bool
-done(scene *s, rg_status status, str *error)
-{
-    if (status && !s->failed++) {
-        s->first = status;
-        snprintf(s->text, sizeof s->text, "%s", error->ptr ? error->ptr : "");
-    }
-    s->silent += status && !error->len;
-    error->len = 0;
-    return !status;
-}
-
-static rg_status
-give_code(void *user, unsigned wanted, str *code, bool *kept, diag_list *diags)
-{
-    *kept = false;
-    str_add(code, *(const rg_str *)user);
-    return RG_OK;
-}
 
 /* e0 sets record[0] to 3; e1: record[1] is whether it is 0, and counts it down; e2: y[i] = 27 * y[i] + 83 */
 static const char msl[] =

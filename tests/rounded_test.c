@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "devices.h"
+#include "near_middles.h"
 
 #include <math.h>
 
@@ -239,29 +240,10 @@ scaled(uint32_t significand)
     return ldexpf((float)significand, exponent) * (random_bits() & 1 ? 1.0f : -1.0f);
 }
 
-/* 1 / odd, modulo 2^32 */
-static uint32_t
-inverse(uint32_t odd)
-{
-    uint32_t v = odd;
-    for (int i = 0; i < 5; i++)
-        v *= 2 - odd * v;
-    return v;
-}
-
-/* All a for which a / b, as significands, is rest / (b 2^shift) away from the middle m: a 2^shift = b m + rest. */
 static void
-try_near(setup *s, uint32_t b, uint32_t shift, int32_t rest)
+try_scaled(void *user, uint32_t a, uint32_t b)
 {
-    uint32_t zeros = (uint32_t)__builtin_ctz(b);
-    if (rest % (1 << zeros) != 0 || shift < zeros + 12)
-        return;
-    uint32_t step = 1u << (shift - zeros), first = (0u - (uint32_t)(rest >> zeros)) * inverse(b >> zeros) & (step - 1);
-    for (uint64_t m = first; m < 1u << 25; m += step) {
-        uint64_t product = (uint64_t)b * m + (uint64_t)(int64_t)rest, a = product >> shift;
-        if (m >= 1u << 24 && (m & 1) && a << shift == product && a >= 1u << 23 && a < 1u << 24)
-            try_pair(s, scaled((uint32_t)a), scaled(b));
-    }
+    try_pair(user, scaled(a), scaled(b));
 }
 
 /* significands from the first on, every step-th */
@@ -269,10 +251,7 @@ static void
 try_significands(setup *s, uint32_t first, uint32_t step)
 {
     for (uint32_t b = (1u << 23) + first; b < 1u << 24; b += step) {
-        for (uint32_t shift = 24; shift <= 25; shift++)
-            for (int32_t rest = -3; rest <= 3; rest++)
-                if (rest)
-                    try_near(s, b, shift, rest);
+        near_middles(b, try_scaled, s);
         try_pair(s, ldexpf((float)b, 1), ldexpf((float)b, -1)); /* roots of both parities */
         try_pair(s, ldexpf((float)b, 20), ldexpf((float)b, -60));
     }

@@ -1,6 +1,7 @@
 /* The exact arithmetic that the SPIR-V generator takes into modules (codegen/spirv/exact_of.h), compiled by the host's compiler, against
  * the host's own: every bit. SPDX-License-Identifier: Apache-2.0 */
 #include "check.h"
+#include "near_middles.h"
 
 #include "base/base.h"
 #include "math/rgm.h"
@@ -212,32 +213,13 @@ check_floats(float x, float y, float z)
     same(rgx_nextafterf(x, y), nextafterf(x, y), "nextafterf", x, y, 0);
 }
 
-/* 1 / odd, modulo 2^32 */
-static uint32_t
-inverse(uint32_t odd)
-{
-    uint32_t v = odd;
-    for (int i = 0; i < 5; i++)
-        v *= 2 - odd * v;
-    return v;
-}
-
-/* All significands x for which x / y is rest / (y 2^shift) away from the middle m between two neighbours: x 2^shift = y m + rest. */
 static void
-check_near(uint32_t y, uint32_t shift, int32_t rest)
+check_near(void *user, uint32_t x, uint32_t y)
 {
-    uint32_t zeros = (uint32_t)__builtin_ctz(y);
-    if (rest % (1 << zeros) != 0 || shift < zeros + 12)
-        return;
-    uint32_t step = 1u << (shift - zeros), first = (0u - (uint32_t)(rest >> zeros)) * inverse(y >> zeros) & (step - 1);
-    for (uint64_t m = first; m < 1u << 25; m += step) {
-        uint64_t product = (uint64_t)y * m + (uint64_t)(int64_t)rest, x = product >> shift;
-        if (m >= 1u << 24 && (m & 1) && x << shift == product && x >= 1u << 23 && x < 1u << 24)
-            for (int off = -3; off <= 3; off++) {
-                float over = (float)x, under = (float)y;
-                same(rgx_near_quotientf(over, under, near_by(1 / under, off)), over / under, "near quotientf", over, under, off);
-            }
-    }
+    (void)user;
+    float over = (float)x, under = (float)y;
+    for (int off = -3; off <= 3; off++)
+        same(rgx_near_quotientf(over, under, near_by(1 / under, off)), over / under, "near quotientf", over, under, off);
 }
 
 /* Quotients that come near to the middle of two numbers, reciprocals, and roots of both parities: of the significand. */
@@ -245,10 +227,7 @@ static void
 check_significand(uint32_t y)
 {
     float under = (float)y;
-    for (uint32_t shift = 24; shift <= 25; shift++)
-        for (int32_t rest = -3; rest <= 3; rest++)
-            if (rest)
-                check_near(y, shift, rest);
+    near_middles(y, check_near, NULL);
     for (int off = -3; off <= 3; off++) {
         same(rgx_near_quotientf(1, under, near_by(1 / under, off)), 1 / under, "near quotientf", 1, under, off);
         for (float x = under; x <= 2 * under; x += under)

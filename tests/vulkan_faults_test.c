@@ -3,8 +3,8 @@
  *
  *   vulkan_faults_test DRIVER     that of fake_vulkan.c */
 #include "check.h"
-#include "device/device.h"
 #include "fake_vulkan.h"
+#include "faults.h"
 #include "spirv_by_hand.h"
 
 #include <dlfcn.h>
@@ -14,33 +14,6 @@ enum { ELEMENTS = 64 * RT_WARP, NO_MEMORY = -2, LOST = -4, OTHER = -13 };
 
 static fake_vulkan *fake, usual;
 static const rt_device_table *table;
-
-typedef struct scene {
-    unsigned failed, silent; /* calls; those that said nothing */
-    rg_status first;
-    char text[300];
-} scene;
-
-static bool
-done(scene *s, rg_status status, str *error)
-{
-    if (status && !s->failed++) {
-        s->first = status;
-        snprintf(s->text, sizeof s->text, "%s", error->ptr ? error->ptr : "");
-    }
-    s->silent += status && !error->len;
-    error->len = 0;
-    return !status;
-}
-
-static rg_status
-give_code(void *user, unsigned wanted, str *code, bool *kept, diag_list *diags)
-{
-    (void)wanted, (void)diags;
-    *kept = false;
-    str_add(code, *(const rg_str *)user);
-    return RG_OK;
-}
 
 /* A loop of three iterations around a task, and a print. */
 static rg_str
