@@ -4,7 +4,8 @@
  * Kernels of the files become code objects for AMD's GPUs: of all pairs of a kernel and a form every Nth is compiled, from number I
  * (from 0) on, for one GPU of the list after the other; with --all for each of them. What a loader reads of each is checked: segments,
  * symbols, the descriptor, and the metadata, which have to say the same, and what the kernel must need. With --lld every one is linked
- * by that linker, too: symbols, notes and code have to be the same. What takes more of a thread's own memory than the GPU has is refused. */
+ * by that linker, too: symbols, notes and code have to be the same. What takes more of a thread's own memory than the GPU has is
+ * refused. */
 #include "codegen/amd/link.h"
 #include "codegen/llvm/ll.h"
 #include "front/c/front_c.h"
@@ -179,7 +180,8 @@ check_object(const ir_fn *fn, const char *gpu, const char *what, loaded l, tally
         fail(t, what, "blocks have another length");
     if (noted(l, ".group_segment_fixed_size") < 0 || noted(l, ".group_segment_fixed_size") > SHARED_MOST)
         fail(t, what, "there is not so much shared memory"); /* the runtime's counters, and small local arrays that LLVM puts there */
-    if (noted(l, ".private_segment_fixed_size") < 0 || noted(l, ".private_segment_fixed_size") > SCRATCH_MOST / noted(l, ".wavefront_size") ||
+    if (noted(l, ".private_segment_fixed_size") < 0 ||
+        noted(l, ".private_segment_fixed_size") > SCRATCH_MOST / noted(l, ".wavefront_size") ||
         noted(l, ".uses_dynamic_stack") > 0)
         fail(t, what, "a thread's own memory has no bound");
     if (registers <= 0 || registers > 512 || noted(l, ".sgpr_count") <= 0 || noted(l, ".sgpr_count") > 128)

@@ -116,8 +116,8 @@ run_scene(long call, long code_, rg_str bytes)
         table->close(device);
     }
     bool reached = fake->calls >= call;
-    CHECK(fake->alive == 0 && fake->used == 0 && fake->unsafe == 0, "error %ld in %s, call %ld: %ld alive, %ld unsafe: %s", code_, fake->failed,
-          call, fake->alive, fake->unsafe, fake->why);
+    CHECK(fake->alive == 0 && fake->used == 0 && fake->unsafe == 0, "error %ld in %s, call %ld: %ld alive, %ld unsafe: %s",
+          code_, fake->failed, call, fake->alive, fake->unsafe, fake->why);
     CHECK(!s.silent && (!call || !reached || s.failed), "error %ld in %s, call %ld: %u errors without a text", code_, fake->failed, call,
           s.silent);
     CHECK(call || !s.failed, "without a fault: %s", s.text);

@@ -155,7 +155,8 @@ test_devices(const char *path)
     fake->devices = 2;
     for (uint32_t i = 0; !rg_device_enumerate(i, &info); i++)
         if (strncmp(info.name, "metal", 5) == 0) {
-            CHECK(strcmp(info.name, found ? "metal:1" : "metal:0") == 0 && strstr(info.model, "not there"), "%s: %s", info.name, info.model);
+            CHECK(strcmp(info.name, found ? "metal:1" : "metal:0") == 0 && strstr(info.model, "not there"), "%s: %s", info.name,
+                  info.model);
             CHECK(info.own_memory && !info.asynchronous);
             CHECK(info.memory == fake->memory && info.memory_free <= info.memory);
             found++;

@@ -24,4 +24,5 @@ done
 [ "$(grep -c doubled "$folder/70.$device")" = 70 ] || { echo "not all is printed"; exit 1; }
 diff "$folder/70.simt" "$folder/70.$device" || exit 1
 kept=$(grep -c doubled "$folder/100000.$device")
-grep -q "($((100000 - kept)) more prints did not fit" "$folder/100000.$device" || { echo "$kept are printed"; tail -2 "$folder/100000.$device"; exit 1; }
+grep -q "($((100000 - kept)) more prints did not fit" "$folder/100000.$device" ||
+    { echo "$kept are printed"; tail -2 "$folder/100000.$device"; exit 1; }

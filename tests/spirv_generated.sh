@@ -1,5 +1,6 @@
 #!/bin/sh
-# spirv_generated.sh GEN SPIRV_TEST VALIDATOR FIRST COUNT: the SPIR-V of generated programs, in every form and for devices of all kinds, is valid.
+# spirv_generated.sh GEN SPIRV_TEST VALIDATOR FIRST COUNT
+# The SPIR-V of generated programs, in every form and for devices of all kinds, is valid.
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 for seed in $(seq "$4" $(($4 + $5 - 1))); do

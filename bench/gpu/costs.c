@@ -109,7 +109,8 @@ large_tape(const settings *s)
     double *kept = malloc(sizeof *kept * 10 * STEPS);
     bool good = true;
     printf("\ntape of pendulums, %d threads, ten f64 in each of up to %d steps; threads times the longest: %.0f MB\n"
-           "| trips     | budget (MB) | forward  | gradient | peak (MB)  | error   |\n|---|---|---|---|---|---|\n", n, STEPS, 8e-5 * STEPS * n);
+           "| trips     | budget (MB) | forward  | gradient | peak (MB)  | error   |\n|---|---|---|---|---|---|\n",
+           n, STEPS, 8e-5 * STEPS * n);
     for (spread how = SPREAD_UNIFORM; how <= SPREAD_RARE; how++) {
         problem p;
         problem_recurrence(&p, "pendulums", n, STEPS, how);

@@ -3,7 +3,8 @@
  * in one run. SPDX-License-Identifier: Apache-2.0
  *
  * Times are medians of the device's own time; on devices other than cuda they are the host's, of several launches one behind the
- * other. LIBRARY has the adjoints by hand (hand/hand.h), FOLDER what the probes printed, NAME.txt for each. The exit status says whether all
+ * other. LIBRARY has the adjoints by hand (hand/hand.h), FOLDER what the probes printed, NAME.txt for each. The exit status says
+ * whether all
  * results were right. */
 #include "machine.h"
 #include "parts.h"

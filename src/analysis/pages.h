@@ -18,8 +18,8 @@ typedef struct ir_own_tape {
     uint32_t bytes, unit; /* at most; each field takes unit, the size of the largest */
 } ir_own_tape;
 bool ir_tape_is_own(const ir_op *begin, ir_own_tape *own);
-/* Of a thread's frames, by the id of a push's first result: whether a frame may have been popped before, so that lanes which are ahead would
- * write over what others have still to read. */
+/* Of a thread's frames, by the id of a push's first result: whether a frame may have been popped before the push, so that lanes which
+ * are ahead would write over what others have still to read. */
 const bool *ir_pushes_behind_pops(const ir_region *thread, arena *in);
 bool ir_takes_pages(const ir_op *op);
 ir_page_use ir_page_use_of(const ir_region *r);

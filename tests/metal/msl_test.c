@@ -69,7 +69,7 @@ run_form(const ir_fn *source, rg_form form, tally *t)
     ir_fn *fn;
     pipeline_options options = {.form = form, .contraction = true, .stage = IR_STAGE_SEGMENTS, .target = &target_segments};
     ir_module *m = pipeline_run(source, &options, &diags, &fn);
-    rg_status status = m ? print_fn(fn, form % 2 ? MSL_PLAIN : MSL_FEATURES, &text, &diags) : RG_OK;
+    rg_status status = m ? print_fn(fn, form % 2 ? MSL_PLAIN : MSL_FEATURES | SPIRV_FUSED32, &text, &diags) : RG_OK;
     if (m && !status)
         str_addf(&t->text, "#include <metal_stdlib>\nnamespace n%d { // %s %s\n%s}\n", t->printed++, fn->name,
                  pipeline_form_name(form), text.ptr);

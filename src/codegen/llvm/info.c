@@ -47,8 +47,8 @@ read_steps(bytes_reader *r, ll_gpu_info *info)
         s.place = bytes_u32(r);
         s.to = bytes_u32(r);
         bool reads = s.kind == SEGMENTS_EXIT_IF || s.kind == SEGMENTS_IF;
-        bool loops = s.kind == SEGMENTS_LOOP;
-        r->damaged |= s.kind > SEGMENTS_AGAIN || s.to >= n || (loops && s.entry >= info->places.n) || (reads && (s.place % 4 || s.place + 4 > info->record));
+        r->damaged |= s.kind > SEGMENTS_AGAIN || s.to >= n || (s.kind == SEGMENTS_LOOP && s.entry >= info->places.n) ||
+                      (reads && (s.place % 4 || s.place + 4ull > info->record));
         vec_push(&info->steps, s);
     }
 }

@@ -1,7 +1,7 @@
 /* Machine code through LLVM. SPDX-License-Identifier: Apache-2.0
  *
- * Input is a kernel at IR_STAGE_SLOTS, or, where the target has `segments`, at IR_STAGE_SEGMENTS; it is only read. Where its module's target has warps the code is for a GPU, or,
- * without a triple, for rt/simt, which runs such code on this machine: values with lanes are one number in each thread of a
+ * Input is a kernel at IR_STAGE_SLOTS, or, where the target has `segments`, at IR_STAGE_SEGMENTS; it is only read. Where its module's
+ * target has warps the code is for a GPU, or, without a triple, for rt/simt, which runs such code on this machine: values with lanes are one number in each thread of a
  * warp (rt/gpu/gpu.h), and all parallel loops are in groups of RT_WARP or of none. Every function here may be called from any
  * thread at any time; a jit serves any number of threads at once. */
 #ifndef CODEGEN_LLVM_LL_H

@@ -33,7 +33,8 @@ static const char add_floats[] = "atomic_fetch_add_explicit(&1, $4" RELAXED;
 /* of GLSL.std.450; $1 is the set, $2 the number. The lowest bit of 0 has the number -1, and so has the highest. */
 static const char *const functions[] = {
     [SPV_TRUNC] = "trunc($3)", [SPV_ROUND_EVEN] = "rint($3)", [SPV_U_MIN] = "min($3, $4)", [SPV_F_ABS] = "fabs($3)",
-    [SPV_FLOOR] = "floor($3)", [SPV_CEIL] = "ceil($3)", [SPV_SQRT] = "precise::sqrt($3)", [SPV_INVERSE_SQRT] = "precise::rsqrt($3)", [SPV_FMA] = "fma($3, $4, $5)",
+    [SPV_FLOOR] = "floor($3)", [SPV_CEIL] = "ceil($3)", [SPV_SQRT] = "precise::sqrt($3)",
+    [SPV_INVERSE_SQRT] = "precise::rsqrt($3)", [SPV_FMA] = "fma($3, $4, $5)",
     [SPV_FIND_LSB] = "$3 == 0u ? ~0u : ctz($3)", [SPV_FIND_MSB] = "31u - clz($3)",
 };
 

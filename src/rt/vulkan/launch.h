@@ -1,4 +1,4 @@
-/* What all entries of a launch on Vulkan share, in memory of the device. SPDX-License-Identifier: Apache-2.0
+/* What all entries of a launch on Vulkan or Metal share, in memory of the device. SPDX-License-Identifier: Apache-2.0
  *
  * Compiled code (codegen/spirv) reads and writes this by offset; there is no runtime on the device beside it. Addresses are the
  * device's (bufferDeviceAddress), 0: none. The host fills the first part before each launch and zeroes what stands behind it.
