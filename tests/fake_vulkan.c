@@ -5,9 +5,13 @@
 #include "device/vulkan/api.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
-EXPORT fake_vulkan fake = {.devices = 1, .version = 1 << 22 | 3 << 12, .rounds = 1};
+EXPORT fake_vulkan fake = {.devices = 1, .version = 1 << 22 | 3 << 12, .rounds = 1, .memory = 256 << 20, .space = 1 << 30};
+enum { ALLOCATION = 64 << 20, BLOCK = 4096 /* of what is bound in parts */ };
 
 #define VK_CALL(level, name, symbol, result, parameters) static result fake_##name parameters;
 #include "device/vulkan/calls.def"
@@ -69,7 +73,7 @@ step(int number)
 
 /* -- instance and device ------------------------------------------------------------------------------------------- */
 
-static char object; /* what handles point to */
+static char object, binder; /* what handles point to; the queue that binds */
 
 static int32_t
 fake_instance_version(uint32_t *version)
@@ -105,10 +109,11 @@ fake_properties(vk_physical device, vk_properties *p)
 {
     p->api = fake.version;
     p->type = VK_KIND_CPU;
+    p->limits.sparse = fake.space;
     snprintf(p->name, sizeof p->name, "a GPU that is not there");
     for (vk_head *next = p->head.next; next; next = next->next) {
         if (next->kind == VK_S_PROPERTIES_1_1)
-            ((vk_properties_1_1 *)next)->allocation = 64 << 20;
+            ((vk_properties_1_1 *)next)->allocation = ALLOCATION;
         if (next->kind == VK_S_PROPERTIES_1_2)
             snprintf(((vk_properties_1_2 *)next)->driver_name, 16, "fake");
     }
@@ -119,6 +124,7 @@ fake_features(vk_physical device, vk_features *f)
     const char *lacks = fake.lacks ? fake.lacks : "";
     f->int64 = strcmp(lacks, "shaderInt64") != 0;
     f->float64 = 1;
+    f->sparse_binding = fake.space > 0;
     for (vk_head *next = f->head.next; next; next = next->next)
         if (next->kind == VK_S_FEATURES_1_2) {
             vk_features_1_2 *f12 = (vk_features_1_2 *)next;
@@ -133,14 +139,16 @@ fake_memory_properties(vk_physical device, vk_memory_properties *p)
     p->ntypes = p->nheaps = 1;
     p->types[0].flags = VK_MEMORY_LOCAL | VK_MEMORY_VISIBLE | VK_MEMORY_COHERENT | VK_MEMORY_CACHED;
     p->types[0].heap = 0;
-    p->heaps[0].bytes = 64 << 20;
+    p->heaps[0].bytes = fake.memory;
     p->heaps[0].flags = 1;
 }
 static void
 fake_families(vk_physical device, uint32_t *count, vk_family *families)
 {
-    *count = 1;
-    families[0] = (vk_family){.flags = VK_LANE_COMPUTE, .count = 2};
+    *count = fake.apart ? 2 : 1;
+    families[0] = (vk_family){.flags = VK_LANE_COMPUTE | (fake.space && !fake.apart ? VK_LANE_SPARSE : 0), .count = 2};
+    if (fake.apart)
+        families[1] = (vk_family){.flags = VK_LANE_SPARSE, .count = 1};
 }
 static int32_t
 fake_extensions(vk_physical device, const char *layer, uint32_t *count, vk_extension *extensions)
@@ -153,6 +161,7 @@ static int32_t
 fake_create_device(vk_physical device, const vk_logical_desc *desc, const void *allocator, vk_logical *logical)
 {
     STEP(create_device);
+    ADD(unsafe, ((const vk_features *)desc->head.next)->sparse_binding != (fake.space > 0) || desc->nlanes != (fake.apart ? 2 : 1));
     ADD(alive, 1);
     *logical = (vk_logical)&object;
     return VK_OK;
@@ -165,7 +174,8 @@ fake_destroy_device(vk_logical device, const void *allocator)
 static void
 fake_get_lane(vk_logical device, uint32_t family, uint32_t index, vk_lane *lane)
 {
-    *lane = (vk_lane)&object;
+    ADD(unsafe, family > (uint32_t)fake.apart || index > 1 - family);
+    *lane = family == (uint32_t)fake.apart ? (vk_lane)&binder : (vk_lane)&object;
 }
 static int32_t
 fake_wait_idle(vk_logical device)
@@ -179,32 +189,66 @@ fake_wait_idle(vk_logical device)
 typedef struct buffer {
     uint64_t bytes;
     char *memory;
+    uint64_t room; /* of one that is bound in parts: bytes of its addresses; 0: it is not */
 } buffer;
+
+/* A file without a name, which can be seen at several addresses. */
+typedef struct allocation {
+    uint64_t bytes;
+    int file;
+    char *seen;
+} allocation;
+
+static void *make_object(size_t bytes);
+static void drop_object(vk_handle handle);
+
+static int
+open_file(void)
+{
+#ifdef __linux__
+    return memfd_create("fake", MFD_CLOEXEC);
+#else
+    char name[] = "/tmp/fake-XXXXXX";
+    int file = mkstemp(name);
+    unlink(name);
+    return file;
+#endif
+}
 
 /* Of any content, but never by chance of zeros. */
 static int32_t
 fake_allocate(vk_logical device, const vk_allocate_desc *desc, const void *allocator, vk_handle *memory)
 {
     STEP(allocate);
-    void *taken = aligned_alloc(64, (desc->bytes + 63) & ~(uint64_t)63);
-    if (!taken)
+    allocation a = {(desc->bytes + BLOCK - 1) / BLOCK * BLOCK, -1, NULL};
+    if (desc->bytes > ALLOCATION || ADD(taken, a.bytes) > fake.memory) {
+        ADD(taken, desc->bytes > ALLOCATION ? 0 : -a.bytes);
         return VK_NO_DEVICE_MEMORY;
-    memset(taken, 0xa5, desc->bytes);
-    ADD(alive, 1);
-    *memory = (uintptr_t)taken;
+    }
+    a.file = open_file();
+    a.seen = ftruncate(a.file, (off_t)a.bytes) ? MAP_FAILED : mmap(NULL, a.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, a.file, 0);
+    if (a.seen == MAP_FAILED)
+        abort();
+    memset(a.seen, 0xa5, a.bytes);
+    allocation *made = make_object(sizeof *made);
+    *made = a;
+    *memory = (uintptr_t)made;
     return VK_OK;
 }
 static void
 fake_free(vk_logical device, vk_handle memory, const void *allocator)
 {
-    ADD(alive, -1);
-    free((void *)(uintptr_t)memory);
+    allocation *a = (allocation *)(uintptr_t)memory;
+    ADD(taken, -a->bytes);
+    munmap(a->seen, a->bytes);
+    close(a->file);
+    drop_object(memory);
 }
 static int32_t
 fake_map(vk_logical device, vk_handle memory, uint64_t offset, uint64_t bytes, uint32_t flags, void **data)
 {
     STEP(map);
-    *data = (char *)(uintptr_t)memory + offset;
+    *data = ((allocation *)(uintptr_t)memory)->seen + offset;
     return VK_OK;
 }
 static void *
@@ -225,25 +269,61 @@ fake_create_buffer(vk_logical device, const vk_buffer_desc *desc, const void *al
     STEP(create_buffer);
     buffer *b = make_object(sizeof *b);
     b->bytes = desc->bytes;
+    if (desc->flags == VK_BUFFER_SPARSE) { /* nothing is behind its addresses */
+        b->room = (b->bytes + BLOCK - 1) / BLOCK * BLOCK;
+        b->memory = mmap(NULL, b->room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (b->memory == MAP_FAILED)
+            abort();
+    }
+    ADD(unsafe, b->bytes > (b->room ? fake.space : ALLOCATION));
     *made = (uintptr_t)b;
     return VK_OK;
 }
 static void
 fake_destroy_buffer(vk_logical device, vk_handle handle, const void *allocator)
 {
+    const buffer *b = (const buffer *)(uintptr_t)handle;
+    if (b->room)
+        munmap(b->memory, b->room);
     drop_object(handle);
 }
 static int32_t
 fake_bind_buffer(vk_logical device, vk_handle handle, vk_handle memory, uint64_t offset)
 {
     STEP(bind_buffer);
-    ((buffer *)(uintptr_t)handle)->memory = (char *)(uintptr_t)memory + offset;
+    buffer *b = (buffer *)(uintptr_t)handle;
+    const allocation *a = (const allocation *)(uintptr_t)memory;
+    ADD(unsafe, b->room || offset + b->bytes > a->bytes);
+    b->memory = a->seen + offset;
+    return VK_OK;
+}
+static uint64_t *value_of(vk_handle semaphore);
+static int32_t
+fake_bind(vk_lane lane, uint32_t count, const vk_bind_desc *desc, vk_handle fence)
+{
+    STEP(bind);
+    const vk_timeline_submit *times = desc->head.next;
+    ADD(unsafe, lane != (vk_lane)&binder || count != 1 || *value_of(*desc->waits) < *times->waits);
+    for (uint32_t i = 0; i < desc->nbuffers; i++)
+        for (uint32_t k = 0; k < desc->buffers[i].count; k++) {
+            const buffer *b = (const buffer *)(uintptr_t)desc->buffers[i].buffer;
+            const vk_bind *bind = &desc->buffers[i].binds[k];
+            const allocation *a = (const allocation *)(uintptr_t)bind->memory;
+            bool fits = bind->at % BLOCK == 0 && bind->bytes && bind->bytes % BLOCK == 0 && bind->at + bind->bytes <= b->room &&
+                        bind->offset % BLOCK == 0 && bind->offset + bind->bytes <= a->bytes;
+            ADD(unsafe, !fits);
+            if (fits && mmap(b->memory + bind->at, bind->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, a->file,
+                             (off_t)bind->offset) == MAP_FAILED)
+                abort();
+        }
+    __atomic_store_n(value_of(*desc->signals), *times->signals, __ATOMIC_RELEASE);
     return VK_OK;
 }
 static void
 fake_requirements(vk_logical device, vk_handle handle, vk_requirements *requirements)
 {
-    *requirements = (vk_requirements){((buffer *)(uintptr_t)handle)->bytes, 64, 1};
+    const buffer *b = (const buffer *)(uintptr_t)handle;
+    *requirements = b->room ? (vk_requirements){b->room, BLOCK, 1} : (vk_requirements){b->bytes, 64, 1};
 }
 static uint64_t
 fake_address(vk_logical device, const vk_address_desc *desc)

@@ -10,12 +10,16 @@ typedef struct fake_vulkan {
     uint32_t devices, version; /* version: of the device, as Vulkan counts */
     uint32_t loops;     /* iterations of all loops in a shader after which they end without a word; 0: they do not */
     int rounds;         /* 0: quotients are off by the last bit */
+    uint64_t memory;    /* bytes that allocations may have together */
+    uint64_t space;     /* of a buffer's addresses, with sparseBinding; 0: it has none */
+    int apart;          /* 1: a family of its own binds */
     const char *lacks;  /* a feature: "bufferDeviceAddress", "shaderInt64", "timelineSemaphore", "vulkanMemoryModel" */
     long fails_at;      /* the number of the call that fails, of all that can; 0: none */
     int32_t fails_with;
     int32_t lost;       /* every call that can fails with this */
     /* what it has seen */
     long calls, alive, dispatches, pipelines, unsafe;
+    uint64_t taken; /* of memory */
     char failed[64]; /* the symbol of fails_at */
 } fake_vulkan;
 

@@ -17,9 +17,9 @@ static const rt_device_table *table;
 
 /* A loop of three iterations around a task, and a print. */
 static rg_str
-code(void)
+code(bool has_tape)
 {
-    static str bytes;
+    str bytes = {.in = mem_scratch()};
     static const hand_entry entries[] = {{HAND_SET, 2, 0, 3}, {HAND_REACH, 1, 0, 2}, {HAND_ADD, 0, 0, 1}, {HAND_MIX, 0, 0, 5},
                                          {HAND_PRINT, 0, 0, 0}};
     static const segments_step steps[] = {{SEGMENTS_RUN, 0, 0, 0},     {SEGMENTS_LOOP, 0, 0, 6}, {SEGMENTS_RUN, 1, 0, 0},
@@ -27,7 +27,7 @@ code(void)
                                        {SEGMENTS_END, 0, 0, 1},     {SEGMENTS_RUN, 4, 0, 0}};
     static const char u32[] = {RG_U32};
     arena *in = arena_new();
-    spirv_code made = {.info.record = 256, .info.steps.in = in, .info.prints = true, .info.places.in = in};
+    spirv_code made = {.info.record = 256, .info.steps.in = in, .info.prints = true, .info.places.in = in, .info.has_tape = has_tape};
     for (size_t i = 0; i < countof(steps); i++)
         vec_push(&made.info.steps, steps[i]);
     vec_push(&made.info.places, ((ll_place){"%u\n", NULL, u32, 1, 1}));
@@ -159,6 +159,89 @@ check_rounding(int rounds)
     table->close(device);
 }
 
+/* Runs `act` with a device and a queue, where nothing fails. */
+static void
+with_queue(uint64_t budget, void (*act)(rt_device *device, rt_queue *q))
+{
+    str error = {.in = mem_scratch()};
+    rt_device *device = NULL;
+    rt_queue *q = NULL;
+    const rt_queue_desc desc = {.tape_budget = budget, .sink = {count_print, NULL}};
+    if (table->open(0, &device, &error) || table->open_queue(device, &desc, &q, &error)) {
+        CHECK(false, "%s", error.ptr);
+        return;
+    }
+    act(device, q);
+    table->close_queue(q);
+    table->close(device);
+    CHECK(fake->alive == 0 && fake->unsafe == 0 && fake->taken == 0, "%ld alive, %ld unsafe, %llu bytes", fake->alive, fake->unsafe,
+          (unsigned long long)fake->taken);
+}
+
+/* An array larger than one allocation, where there is sparse binding; a larger one than even that takes. */
+static void
+take_large(rt_device *device, rt_queue *q)
+{
+    enum { LARGE = 100 << 20, WORD = 12345 };
+    str error = {.in = mem_scratch()};
+    void *y = NULL;
+    uint32_t ends[2] = {0};
+    const char *why = fake->space ? "takes in one piece: 104861696" : "takes in one piece: 67108864; for more it would need sparseBinding";
+    rg_status status = table->memory->allocate(q, fake->space ? (size_t)fake->space : LARGE, &y, &error);
+    CHECK(status == RG_OUT_OF_MEMORY && strstr(error.ptr, why), "%s", error.ptr);
+    error.len = 0;
+    if (!fake->space)
+        return;
+    if (table->memory->allocate(q, LARGE, &y, &error) || table->memory->fill(q, y, &(uint32_t){WORD}, 4, LARGE / 4, &error) ||
+        table->memory->read(q, ends, y, 4, &error) || table->memory->read(q, ends + 1, (char *)y + LARGE - 4, 4, &error)) {
+        CHECK(false, "%s", error.ptr);
+        return;
+    }
+    CHECK(ends[0] == WORD && ends[1] == WORD, "%u %u", ends[0], ends[1]);
+    table->memory->release(device, y, LARGE);
+}
+
+static void
+check_large(void)
+{
+    *fake = usual;
+    fake->space = 0;
+    with_queue(0, take_large);
+    for (int apart = 0; apart < 2; apart++) {
+        *fake = usual;
+        fake->space = (100 << 20) + 4096;
+        fake->apart = apart;
+        with_queue(0, take_large);
+    }
+}
+
+/* A budget of half of all memory, of which an array leaves too little: the launch gets what there is. */
+static void
+launch_crowded(rt_device *device, rt_queue *q)
+{
+    str error = {.in = mem_scratch()};
+    diag_list diags = {.text.in = mem_scratch()};
+    rg_str bytes = code(true);
+    rt_program_desc desc = {.code = give_code, .user = &bytes, .nparams = 1, .label = "kernel `hand`"};
+    rt_program *p = NULL;
+    void *y = NULL, *large = NULL;
+    size_t bytes_of_y = ELEMENTS * 4, many = 240 << 20;
+    if (table->compile(device, &desc, &p, &diags) || table->memory->allocate(q, bytes_of_y, &y, &error) ||
+        table->memory->allocate(q, many, &large, &error)) {
+        CHECK(false, "%s", error.ptr);
+        return;
+    }
+    rt_arg arg = {.plane = {y}};
+    uint32_t found = 0;
+    rg_status status = table->launch(q, p, &arg, &error);
+    if (!status)
+        status = table->memory->read(q, &found, y, 4, &error);
+    CHECK(!status && found == 83, "%u: %s", found, error.ptr ? error.ptr : "");
+    table->memory->release(device, large, many);
+    table->memory->release(device, y, bytes_of_y);
+    table->release(p);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -175,7 +258,15 @@ main(int argc, char **argv)
     check_refusals();
     check_rounding(1);
     check_rounding(0);
-    rg_str bytes = code();
+    check_large();
+    setenv("RG_VULKAN_ALLOCATION", "1M", 1);
+    *fake = usual;
+    with_queue((uint64_t)1 << 40, launch_crowded);
+    /* arrays of several allocations, as all else that is larger than a page */
+    setenv("RG_VULKAN_ALLOCATION", "4096", 1);
+    usual.apart = 1;
+    printed = 0;
+    rg_str bytes = code(false);
     bool reached = run_scene(0, 0, bytes);
     for (long call = 1; reached; call++)
         for (size_t k = 0; k < countof(codes); k++)

@@ -85,6 +85,7 @@ settings_read(void)
         .vulkan_driver = text("RG_VULKAN_DRIVER"),
         .vulkan_groups = (uint32_t)number("RG_VULKAN_GROUPS"),
         .vulkan_without = (uint32_t)number("RG_VULKAN_WITHOUT"),
+        .vulkan_allocation = size("RG_VULKAN_ALLOCATION"),
         .metal_driver = text("RG_METAL_DRIVER"),
         .metal_groups = (uint32_t)number("RG_METAL_GROUPS"),
         .metal_without = (uint32_t)number("RG_METAL_WITHOUT"),

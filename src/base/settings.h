@@ -14,6 +14,7 @@ typedef struct settings {
     const char *vulkan_driver;                /* RG_VULKAN_DRIVER: path of a loader */
     uint32_t vulkan_groups;                   /* RG_VULKAN_GROUPS: workgroups of a task at most; 0: as usual */
     uint32_t vulkan_without;                  /* RG_VULKAN_WITHOUT: spirv_features that devices then lack */
+    uint64_t vulkan_allocation;               /* RG_VULKAN_ALLOCATION: bytes of an array's allocations at most; 0: what the driver allows */
     const char *metal_driver;                 /* RG_METAL_DRIVER: path of a library in the place of macOS's */
     uint32_t metal_groups;                    /* RG_METAL_GROUPS: threadgroups of a task at most; 0: as usual */
     uint32_t metal_without;                   /* RG_METAL_WITHOUT: spirv_features that devices then lack */

@@ -31,6 +31,7 @@ enum {
     VK_BUFFER_STORAGE = 0x20,
     VK_BUFFER_INDIRECT = 0x100,
     VK_BUFFER_ADDRESS = 0x20000,
+    VK_BUFFER_SPARSE = 1, /* a flag: memory is bound by a queue, in parts */
     VK_ALLOCATE_ADDRESS = 2,
 
     VK_MEMORY_LOCAL = 1,
@@ -39,6 +40,7 @@ enum {
     VK_MEMORY_CACHED = 8,
 
     VK_LANE_COMPUTE = 2, /* of a queue family */
+    VK_LANE_SPARSE = 8,
     VK_POOL_RESETS = 2,  /* command buffers begin anew each by itself */
     VK_BEGIN_ONCE = 1,
     VK_BIND_COMPUTE = 1,
@@ -65,6 +67,7 @@ enum {
     VK_S_LOGICAL = 3,
     VK_S_SUBMIT = 4,
     VK_S_ALLOCATE = 5,
+    VK_S_BIND = 7,
     VK_S_BUFFER = 12,
     VK_S_SHADER = 16,
     VK_S_CACHE = 17,
@@ -94,6 +97,7 @@ enum {
     VK_S_BUFFER_ADDRESS = 1000244001,
     VK_S_FEATURES_ATOMIC_FLOAT = 1000260000,
     VK_S_FEATURES_UNIFORM_CONTROL = 1000323000,
+    VK_S_PROPERTIES_BUFFER = 1000413001,
 };
 
 /* -- instance and devices -- */
@@ -163,7 +167,9 @@ typedef struct vk_properties {
     char name[256];
     uint8_t cache_uuid[16];
     struct {
-        uint32_t before[54];
+        uint32_t before[12];
+        uint64_t granularity, sparse; /* sparse: bytes of addresses that sparse buffers may have */
+        uint32_t others[38];
         uint32_t shared_memory, groups[3], invocations, group_size[3];
         uint32_t behind[14];
         size_t map_alignment;
@@ -190,6 +196,10 @@ typedef struct vk_properties_1_2 {
     uint64_t timeline_difference;
     uint32_t framebuffer_samples;
 } vk_properties_1_2;
+typedef struct vk_properties_buffer {
+    vk_head head;
+    uint64_t most; /* bytes of a buffer */
+} vk_properties_buffer;
 typedef struct vk_properties_subgroup_size {
     vk_head head;
     uint32_t least, most, groups, stages;
@@ -198,7 +208,7 @@ typedef struct vk_properties_subgroup_size {
 /* -- features: lists of VkBool32 -- */
 typedef struct vk_features {
     vk_head head;
-    uint32_t before[39], float64, int64, int16, behind[13];
+    uint32_t before[39], float64, int64, int16, residency, least_lod, sparse_binding, behind[10];
 } vk_features;
 typedef struct vk_features_1_1 {
     vk_head head;
@@ -244,6 +254,30 @@ typedef struct vk_allocate_flags {
     vk_head head;
     uint32_t flags, mask;
 } vk_allocate_flags;
+typedef struct vk_bind {
+    uint64_t at, bytes; /* of the buffer */
+    vk_handle memory;
+    uint64_t offset;
+    uint32_t flags;
+} vk_bind;
+typedef struct vk_buffer_binds {
+    vk_handle buffer;
+    uint32_t count;
+    const vk_bind *binds;
+} vk_buffer_binds;
+typedef struct vk_bind_desc {
+    vk_head head;
+    uint32_t nwaits;
+    const vk_handle *waits;
+    uint32_t nbuffers;
+    const vk_buffer_binds *buffers;
+    uint32_t nopaque;
+    const void *opaque;
+    uint32_t nimages;
+    const void *images;
+    uint32_t nsignals;
+    const vk_handle *signals;
+} vk_bind_desc;
 typedef struct vk_address_desc {
     vk_head head;
     vk_handle buffer;

@@ -67,6 +67,8 @@ open_logical(rt_device *d, uint32_t ordinal, str *error)
     TRY(vk_find(&d->api, d->instance, ordinal, &d->physical, error));
     vk_facts_read(&d->api, d->physical, &d->facts);
     TRY(vk_facts_need(&d->facts, error));
+    if (d->settings.vulkan_allocation && d->settings.vulkan_allocation < d->facts.allocation)
+        d->facts.allocation = d->settings.vulkan_allocation;
     TRY(vk_create_logical(&d->api, d->physical, &d->facts, &d->logical, error));
     vk_load_device(&d->api, d->logical);
     d->nlanes = d->facts.lanes < countof(d->lanes) ? d->facts.lanes : countof(d->lanes);
@@ -75,11 +77,24 @@ open_logical(rt_device *d, uint32_t ordinal, str *error)
     return RG_OK;
 }
 
+/* What binds buffers of several allocations, where there are any. */
+static rg_status
+open_binder(rt_device *d, str *error)
+{
+    vk_timeline_type type = {.head = {VK_S_TIMELINE_TYPE}, .type = VK_TIMELINE};
+    vk_semaphore_desc semaphore = {.head = {VK_S_SEMAPHORE, &type}};
+    if (!d->facts.space)
+        return RG_OK;
+    d->api.get_lane(d->logical, d->facts.binds, 0, &d->binder);
+    return vk_check(d, d->api.create_semaphore(d->logical, &semaphore, NULL, &d->bound), "make a semaphore", error);
+}
+
 static rg_status
 open_all(rt_device *d, uint32_t ordinal, str *error)
 {
     TRY(open_logical(d, ordinal, error));
     TRY(open_layout(d, error));
+    TRY(open_binder(d, error));
     TRY(vk_make_pipeline(d, vk_gate_words, vk_gate_bytes, &d->gate, error));
     TRY(vk_open_queue(d, &(rt_queue_desc){0}, &d->own, error));
     TRY(vk_trial(d, error));
@@ -121,6 +136,8 @@ close_logical(rt_device *d)
         vk_buffer_free(d, &d->garbage.at[i].buffer);
     if (d->gate)
         d->api.destroy_pipeline(d->logical, d->gate, NULL);
+    if (d->bound)
+        d->api.destroy_semaphore(d->logical, d->bound, NULL);
     if (d->layout)
         d->api.destroy_layout(d->logical, d->layout, NULL);
     d->api.destroy_device(d->logical, NULL);

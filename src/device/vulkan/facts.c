@@ -2,7 +2,8 @@
 #include "device/vulkan/vulkan.h"
 
 static const char atomic_float[] = "VK_EXT_shader_atomic_float", memory_budget[] = "VK_EXT_memory_budget",
-                  subgroup_size[] = "VK_EXT_subgroup_size_control", uniform_control[] = "VK_KHR_shader_subgroup_uniform_control_flow";
+                  subgroup_size[] = "VK_EXT_subgroup_size_control", uniform_control[] = "VK_KHR_shader_subgroup_uniform_control_flow",
+                  maintenance4[] = "VK_KHR_maintenance4";
 
 enum { SUBGROUP_OPERATIONS = 1 | 2 | 8 | 16, /* basic, vote, ballot, shuffle */ DEVICES = 64, VK_1_3 = 1 << 22 | 3 << 12 };
 
@@ -39,6 +40,7 @@ read_extensions(const vk_api *api, vk_physical physical, vk_facts *facts)
         facts->budget |= strcmp(list[i].name, memory_budget) == 0;
         facts->subgroup_extension |= strcmp(list[i].name, subgroup_size) == 0;
         facts->uniform_control |= strcmp(list[i].name, uniform_control) == 0;
+        facts->buffer_limit |= strcmp(list[i].name, maintenance4) == 0;
     }
 }
 
@@ -46,7 +48,8 @@ static void
 read_properties(const vk_api *api, vk_physical physical, vk_facts *facts)
 {
     vk_properties_subgroup_size sizes = {.head = {VK_S_PROPERTIES_SUBGROUP_SIZE}};
-    vk_properties_1_1 more = {.head = {VK_S_PROPERTIES_1_1, facts->subgroup_control ? &sizes : NULL}};
+    vk_properties_buffer buffer = {.head = {VK_S_PROPERTIES_BUFFER, facts->subgroup_control ? &sizes : NULL}, .most = UINT64_MAX};
+    vk_properties_1_1 more = {.head = {VK_S_PROPERTIES_1_1, facts->buffer_limit ? &buffer : buffer.head.next}};
     vk_properties_1_2 driver = {.head = {VK_S_PROPERTIES_1_2, &more}};
     vk_properties p = {.head = {VK_S_PROPERTIES, &driver}};
     api->properties(physical, &p);
@@ -57,7 +60,9 @@ read_properties(const vk_api *api, vk_physical physical, vk_facts *facts)
     facts->device = p.device;
     facts->driver_version = p.driver;
     memcpy(facts->cache_uuid, p.cache_uuid, sizeof(p.cache_uuid));
-    facts->allocation = more.allocation;
+    facts->allocation = more.allocation < buffer.most ? more.allocation : buffer.most;
+    if (facts->space)
+        facts->space = p.limits.sparse < buffer.most ? p.limits.sparse : buffer.most;
     bool groups = facts->subgroup_control && facts->full_subgroups && sizes.least <= RT_WARP && RT_WARP <= sizes.most &&
                   (sizes.stages & VK_STAGE_COMPUTE) && (more.subgroup_operations & SUBGROUP_OPERATIONS) == SUBGROUP_OPERATIONS;
     const struct {
@@ -93,6 +98,7 @@ read_features(const vk_api *api, vk_physical physical, vk_facts *facts)
     facts->float16 = f12.float16;
     facts->int8 = f12.int8;
     facts->int16 = f.int16;
+    facts->space = f.sparse_binding;
     facts->subgroup_control = sizes.control;
     facts->full_subgroups = sizes.full;
     const struct {
@@ -109,7 +115,7 @@ read_features(const vk_api *api, vk_physical physical, vk_facts *facts)
         facts->features |= bits[i].has ? bits[i].bit : 0;
 }
 
-/* Of the families that compute the one with the fewest other tasks. */
+/* Of the families that compute the one with the fewest other tasks; it also binds, if it can. */
 static void
 read_families(const vk_api *api, vk_physical physical, vk_facts *facts)
 {
@@ -122,6 +128,12 @@ read_families(const vk_api *api, vk_physical physical, vk_facts *facts)
             facts->family = i;
             facts->lanes = families[i].count;
         }
+    uint32_t binds = facts->family;
+    for (uint32_t i = 0; i < count && !(families[binds].flags & VK_LANE_SPARSE); i++)
+        binds = i;
+    facts->binds = binds;
+    if (!count || !(families[binds].flags & VK_LANE_SPARSE))
+        facts->space = 0;
 }
 
 /* Of a device of Vulkan 1.1 only its name is read. */
@@ -181,10 +193,13 @@ vk_create_logical(vk_api *api, vk_physical physical, const vk_facts *facts, vk_l
     vk_features_1_2 f12 = {.head = {VK_S_FEATURES_1_2, &f11}, .storage8 = !!(has & SPIRV_STORAGE8), .float16 = facts->float16,
                            .int8 = facts->int8, .buffer_atomics64 = !!(has & SPIRV_ATOMIC_INT64), .timeline = 1,
                            .buffer_address = 1, .memory_model = 1, .memory_model_device = 1};
-    vk_features f = {.head = {VK_S_FEATURES, &f12}, .int64 = 1, .float64 = !!(has & SPIRV_FLOAT64), .int16 = facts->int16};
+    vk_features f = {.head = {VK_S_FEATURES, &f12}, .int64 = 1, .float64 = !!(has & SPIRV_FLOAT64), .int16 = facts->int16,
+                     .sparse_binding = facts->space > 0};
     uint32_t count = facts->lanes < countof(priorities) ? facts->lanes : countof(priorities);
-    vk_lane_desc lanes = {.head = {VK_S_LANE}, .family = facts->family, .count = count, .priorities = priorities};
-    vk_logical_desc desc = {.head = {VK_S_LOGICAL, &f}, .nlanes = 1, .lanes = &lanes, .extensions = extensions};
+    const vk_lane_desc lanes[2] = {{.head = {VK_S_LANE}, .family = facts->family, .count = count, .priorities = priorities},
+                                   {.head = {VK_S_LANE}, .family = facts->binds, .count = 1, .priorities = priorities}};
+    vk_logical_desc desc = {.head = {VK_S_LOGICAL, &f}, .nlanes = facts->space && facts->binds != facts->family ? 2 : 1, .lanes = lanes,
+                            .extensions = extensions};
     if (has & (SPIRV_ATOMIC_ADD32 | SPIRV_ATOMIC_ADD64)) {
         extensions[desc.nextensions++] = atomic_float;
         floats.head.next = f.head.next;

@@ -286,16 +286,29 @@ reaches_all(const rt_program *p, const rt_arg *args, str *error)
     return true;
 }
 
+/* A budget that memory has no room for is halved, as long as one allocation is too small for its pages. */
+static rg_status
+take_room(vk_run *r, const rt_arg *args, str *error)
+{
+    rt_queue *q = r->q;
+    for (size_t said = error->len;; q->budget /= 2, error->len = said) {
+        const rt_segments_limits limits = {most_groups(q->device), q->budget, vk_most(&q->device->facts)};
+        r->at = rt_segments_measure(&r->p->code, &r->p->needs, args, r->p->nparams, &limits);
+        rg_status status = grow(q, &q->scratch, r->at.end + COUNTS, error);
+        if (!status)
+            status = grow(q, &q->pages, r->at.pages, error);
+        if (status != RG_OUT_OF_MEMORY || r->at.pages <= q->device->facts.allocation || !r->at.tape)
+            return status;
+    }
+}
+
 static rg_status
 prepare(vk_run *r, const rt_arg *args, unsigned number, str *error)
 {
     rt_queue *q = r->q;
     rt_program *p = r->p;
     rt_vulkan_launch launch = {.program = p->number};
-    const rt_segments_limits limits = {most_groups(q->device), q->budget, q->device->facts.allocation};
-    r->at = rt_segments_measure(&p->code, &p->needs, args, p->nparams, &limits);
-    TRY(grow(q, &q->scratch, r->at.end + COUNTS, error));
-    TRY(grow(q, &q->pages, r->at.pages, error));
+    TRY(take_room(r, args, error));
     if (p->code.info.prints)
         TRY(vk_prints_open(q, error));
     rt_segments_place(&r->at, q->scratch.address, q->pages.address, q->budget, &launch);

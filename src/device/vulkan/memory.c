@@ -1,8 +1,8 @@
 /* Memory of a device: buffers with addresses, and what is copied between them and the host. SPDX-License-Identifier: Apache-2.0
  *
- * Each piece that is allocated is a buffer with memory of its own. Commands name buffers, everyone else addresses: pieces are
- * kept by address. What the host writes goes through two stages, of which one is filled while the other is read; what it reads comes
- * through a third. */
+ * Each piece that is allocated is a buffer with memory of its own: one allocation, or where that is too small several, which a queue
+ * binds to its addresses. Commands name buffers, everyone else addresses: pieces are kept by address. What the host writes goes
+ * through two stages, of which one is filled while the other is read; what it reads comes through a third. */
 #include "device/vulkan/vulkan.h"
 
 enum {
@@ -32,42 +32,19 @@ next_type(const vk_memory_properties *memory, uint32_t bits, uint32_t properties
 }
 
 static int32_t
-bind_memory(rt_device *d, vk_use use, vk_buffer *b)
+allocate_part(rt_device *d, vk_use use, uint64_t bytes, uint32_t types, vk_handle *memory)
 {
-    vk_requirements need;
     vk_allocate_flags flags = {.head = {VK_S_ALLOCATE_FLAGS}, .flags = VK_ALLOCATE_ADDRESS};
     int32_t code = VK_NO_DEVICE_MEMORY;
-    d->api.requirements(d->logical, b->buffer, &need);
     for (size_t k = 0; k < countof(wanted[use]) && wanted[use][k] && code < 0; k++)
         for (uint32_t type = 0; code < 0; type++) {
-            type = next_type(&d->facts.memory, need.types, wanted[use][k], type);
+            type = next_type(&d->facts.memory, types, wanted[use][k], type);
             if (type >= d->facts.memory.ntypes)
                 break;
-            vk_allocate_desc desc = {.head = {VK_S_ALLOCATE, &flags}, .bytes = need.bytes, .type = type};
-            code = d->api.allocate(d->logical, &desc, NULL, &b->memory);
+            vk_allocate_desc desc = {.head = {VK_S_ALLOCATE, &flags}, .bytes = bytes, .type = type};
+            code = d->api.allocate(d->logical, &desc, NULL, memory);
+            *memory = code < 0 ? 0 : *memory;
         }
-    return code;
-}
-
-static int32_t
-make_buffer(rt_device *d, uint64_t bytes, vk_use use, vk_buffer *b)
-{
-    vk_buffer_desc desc = {.head = {VK_S_BUFFER}, .bytes = bytes,
-                           .usage = VK_BUFFER_SOURCE | VK_BUFFER_TARGET | VK_BUFFER_STORAGE | VK_BUFFER_INDIRECT | VK_BUFFER_ADDRESS};
-    void *data = NULL;
-    *b = (vk_buffer){.bytes = bytes};
-    int32_t code = d->api.create_buffer(d->logical, &desc, NULL, &b->buffer);
-    if (code >= 0)
-        code = bind_memory(d, use, b);
-    if (code >= 0)
-        code = d->api.bind_buffer(d->logical, b->buffer, b->memory, 0);
-    if (code >= 0 && use != VK_USE_DEVICE)
-        code = d->api.map(d->logical, b->memory, 0, UINT64_MAX, 0, &data);
-    b->data = data;
-    if (code >= 0)
-        b->address = d->api.address(d->logical, &(vk_address_desc){.head = {VK_S_BUFFER_ADDRESS}, .buffer = b->buffer});
-    if (code < 0)
-        vk_buffer_free(d, b);
     return code;
 }
 
@@ -80,13 +57,98 @@ idle(rt_device *d)
     pthread_mutex_unlock(&d->lock);
 }
 
+/* Each binding comes behind the one before, as the semaphore counts them. */
+static int32_t
+bind_now(rt_device *d, const vk_buffer_binds *binds)
+{
+    pthread_mutex_lock(&d->lock);
+    uint64_t before = d->bindings, value = before + 1;
+    vk_timeline_submit times = {.head = {VK_S_TIMELINE_SUBMIT}, .nwaits = 1, .waits = &before, .nsignals = 1, .signals = &value};
+    vk_bind_desc desc = {.head = {VK_S_BIND, &times}, .nwaits = 1, .waits = &d->bound, .nbuffers = 1, .buffers = binds, .nsignals = 1,
+                         .signals = &d->bound};
+    int32_t code = d->api.bind(d->binder, 1, &desc, 0);
+    if (code >= 0)
+        d->bindings = value;
+    pthread_mutex_unlock(&d->lock);
+    if (code < 0)
+        return code;
+    vk_timeline_wait wait = {.head = {VK_S_TIMELINE_WAIT}, .count = 1, .semaphores = &d->bound, .values = &value};
+    code = d->api.wait_semaphores(d->logical, &wait, UINT64_MAX);
+    if (code < 0)
+        idle(d);
+    return code;
+}
+
+typedef struct making {
+    rt_device *device;
+    vk_buffer *buffer;
+} making;
+
+static void
+unmake(void *object)
+{
+    making *m = object;
+    vk_buffer_free(m->device, m->buffer);
+}
+
+static int32_t
+bind_parts(rt_device *d, vk_use use, const vk_requirements *need, vk_buffer *b)
+{
+    uint64_t most = d->facts.allocation / need->alignment * need->alignment, n = most ? (need->bytes + most - 1) / most : 0;
+    int32_t code = n ? VK_OK : VK_NO_DEVICE_MEMORY;
+    making now = {d, b};
+    mem_owner owns;
+    mem_own(&owns, unmake, &now);
+    vk_bind *binds = arena_new_n(mem_scratch(), vk_bind, n + 1);
+    b->parts = mem_zalloc((n + 1) * sizeof(*b->parts));
+    mem_disown(&owns);
+    for (uint64_t i = 0; i < n && code >= 0; i++) {
+        uint64_t at = i * most, bytes = need->bytes - at < most ? need->bytes - at : most;
+        code = allocate_part(d, use, bytes, need->types, &b->parts[i]);
+        binds[i] = (vk_bind){.at = at, .bytes = bytes, .memory = b->parts[i]};
+    }
+    return code < 0 ? code : bind_now(d, &(vk_buffer_binds){b->buffer, (uint32_t)n, binds});
+}
+
+static int32_t
+bind_memory(rt_device *d, vk_use use, bool sparse, vk_buffer *b)
+{
+    vk_requirements need;
+    d->api.requirements(d->logical, b->buffer, &need);
+    if (sparse)
+        return bind_parts(d, use, &need, b);
+    int32_t code = allocate_part(d, use, need.bytes, need.types, &b->memory);
+    return code < 0 ? code : d->api.bind_buffer(d->logical, b->buffer, b->memory, 0);
+}
+
+static int32_t
+make_buffer(rt_device *d, uint64_t bytes, vk_use use, vk_buffer *b)
+{
+    bool sparse = use == VK_USE_DEVICE && bytes > d->facts.allocation;
+    vk_buffer_desc desc = {.head = {VK_S_BUFFER}, .flags = sparse ? VK_BUFFER_SPARSE : 0, .bytes = bytes,
+                           .usage = VK_BUFFER_SOURCE | VK_BUFFER_TARGET | VK_BUFFER_STORAGE | VK_BUFFER_INDIRECT | VK_BUFFER_ADDRESS};
+    void *data = NULL;
+    *b = (vk_buffer){.bytes = bytes};
+    int32_t code = d->api.create_buffer(d->logical, &desc, NULL, &b->buffer);
+    if (code >= 0)
+        code = bind_memory(d, use, sparse, b);
+    if (code >= 0 && use != VK_USE_DEVICE)
+        code = d->api.map(d->logical, b->memory, 0, UINT64_MAX, 0, &data);
+    b->data = data;
+    if (code >= 0)
+        b->address = d->api.address(d->logical, &(vk_address_desc){.head = {VK_S_BUFFER_ADDRESS}, .buffer = b->buffer});
+    if (code < 0)
+        vk_buffer_free(d, b);
+    return code;
+}
+
 rg_status
 vk_buffer_make(rt_device *d, uint64_t bytes, vk_use use, vk_buffer *b, str *error)
 {
     *b = (vk_buffer){0};
-    if (d->facts.allocation && bytes > d->facts.allocation) {
-        str_addf(error, "%llu bytes are more than %s takes in one piece: %llu", (unsigned long long)bytes, d->facts.model,
-                 (unsigned long long)d->facts.allocation);
+    if (use == VK_USE_DEVICE && bytes > vk_most(&d->facts)) {
+        str_addf(error, "%llu bytes are more than %s takes in one piece: %llu%s", (unsigned long long)bytes, d->facts.model,
+                 (unsigned long long)vk_most(&d->facts), d->facts.space ? "" : "; for more it would need sparseBinding");
         return RG_OUT_OF_MEMORY;
     }
     int32_t code = make_buffer(d, bytes, use, b);
@@ -108,6 +170,9 @@ vk_buffer_free(rt_device *d, vk_buffer *b)
         d->api.destroy_buffer(d->logical, b->buffer, NULL);
     if (b->memory)
         d->api.free(d->logical, b->memory, NULL);
+    for (size_t i = 0; b->parts && b->parts[i]; i++)
+        d->api.free(d->logical, b->parts[i], NULL);
+    mem_free(b->parts);
     *b = (vk_buffer){0};
 }
 

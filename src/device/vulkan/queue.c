@@ -175,7 +175,8 @@ vk_open_queue(rt_device *d, const rt_queue_desc *desc, rt_queue **queue, str *er
     mem_owner owns;
     q->device = d;
     q->sink = desc->sink;
-    q->budget = rt_segments_budget(desc->tape_budget, memory_of(d), d->facts.allocation);
+    uint64_t memory = memory_of(d), most = vk_most(&d->facts);
+    q->budget = rt_segments_budget(desc->tape_budget, memory, most < memory ? most : memory);
     pthread_mutex_init(&q->lock, NULL);
     mem_own(&owns, close_queue, q);
     rg_status status = open_all(q, error);

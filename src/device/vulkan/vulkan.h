@@ -38,16 +38,27 @@ typedef struct vk_facts {
     char model[256], driver[256], driver_info[256];
     uint32_t api, vendor, device, driver_version, type;
     uint8_t cache_uuid[16];
-    uint64_t allocation; /* bytes at most */
+    uint64_t allocation; /* bytes of one at most */
+    uint64_t space;      /* bytes of a buffer of several; 0: there are none */
     uint32_t family, lanes; /* queues that compute: their family, how many */
+    uint32_t binds;         /* the family of those that bind buffers of several allocations */
     spirv_features features; /* without those that only a test shows */
-    bool timeline, float16, int8, int16, atomic_float, subgroup_control, subgroup_extension, budget, full_subgroups, uniform_control;
+    bool timeline, float16, int8, int16, atomic_float, subgroup_control, subgroup_extension, budget, full_subgroups, uniform_control,
+        buffer_limit;
     vk_memory_properties memory;
 } vk_facts;
+
+/* Bytes of one buffer at most. */
+static inline uint64_t
+vk_most(const vk_facts *facts)
+{
+    return facts->space > facts->allocation ? facts->space : facts->allocation;
+}
 
 /* A buffer with memory of its own. */
 typedef struct vk_buffer {
     vk_handle buffer, memory;
+    vk_handle *parts; /* NULL: `memory` is all; else allocations, one behind the other, up to a 0 */
     uint64_t address, bytes;
     char *data; /* as the host sees it; NULL: it does not */
 } vk_buffer;
@@ -69,6 +80,8 @@ struct rt_device {
     unsigned forks;    /* that this process had behind it when the device was opened */
     vk_lane lanes[8];
     unsigned nlanes, next_lane;
+    vk_lane binder;            /* binds buffers of several allocations; NULL: there are none */
+    vk_handle bound;           /* a semaphore: how many were bound */
     vk_handle layout, gate; /* of all pipelines; the gate's */
     pthread_mutex_t queues_lock; /* no queue comes or goes */
     pthread_mutex_t lock; /* of what follows */
@@ -76,7 +89,7 @@ struct rt_device {
     vec(vk_buffer) pieces;       /* memory that was allocated, by address */
     vec(vk_garbage) garbage;     /* room for all pieces */
     vec(rt_program *) programs;  /* by number; NULL: free */
-    uint64_t submissions;
+    uint64_t submissions, bindings;
     const char *lost;            /* why nothing works any more; NULL: it does */
     char lost_text[512];
     rt_queue *own; /* for tests and for copies to other devices */
