@@ -9,7 +9,6 @@
 
 typedef struct construct {
     spv_id merge, other, header; /* other: of an if, where it goes otherwise; header: of a loop, else 0 */
-    uint32_t outer;              /* the scope around */
 } construct;
 
 typedef struct walk {
@@ -36,32 +35,6 @@ static void
 refuse_control(msl *m, spv_id block)
 {
     msl_refuse(m, "control in block %u that is not the generator's", block);
-}
-
-/* -- braces ---------------------------------------------------------------------------------------------------------------- */
-
-static void
-enter_scope(msl *m, spv_id label)
-{
-    m->now = label;
-    m->open[label] = true;
-    m->depth++;
-}
-
-static void
-leave_scope(msl *m, uint32_t outer)
-{
-    m->open[m->now] = false;
-    m->now = outer;
-    m->depth--;
-}
-
-static void
-open_construct(msl *m, walk *w, construct c, spv_id label)
-{
-    c.outer = m->now;
-    vec_push(&w->open, c);
-    enter_scope(m, label);
 }
 
 /* -- branches -------------------------------------------------------------------------------------------------------------- */
@@ -144,7 +117,8 @@ branch_if(msl *m, walk *w, const uint32_t *ins)
     if (c.other == c.merge)
         assign_phis(m, w->block, c.merge);
     msl_line(m, "if (%s) {", msl_value(m, ins[1]));
-    open_construct(m, w, c, ins[2]);
+    vec_push(&w->open, c);
+    m->depth++;
 }
 
 static void
@@ -155,7 +129,8 @@ loop_merge(msl *m, walk *w, const uint32_t *ins)
     if (before != SPV_PHI && before != SPV_LABEL)
         refuse_control(m, w->block);
     msl_line(m, "for (;;) {");
-    open_construct(m, w, c, w->block);
+    vec_push(&w->open, c);
+    m->depth++;
 }
 
 static void
@@ -165,15 +140,13 @@ print_label(msl *m, walk *w, const uint32_t *ins)
     w->block = ins[1];
     if (!c)
         return;
-    if (w->block == c->merge) {
-        leave_scope(m, c->outer);
-        w->open.n--;
-        msl_line(m, "}");
-    } else if (!c->header && w->block == c->other) {
-        leave_scope(m, c->outer);
-        msl_line(m, "} else {");
-        enter_scope(m, w->block);
-    }
+    bool ends = w->block == c->merge, turns = !ends && !c->header && w->block == c->other;
+    if (!ends && !turns)
+        return;
+    m->depth--;
+    msl_line(m, ends ? "}" : "} else {");
+    m->depth += turns;
+    w->open.n -= ends;
 }
 
 static void
@@ -212,13 +185,10 @@ void
 msl_body(msl *m, const uint32_t *first)
 {
     walk w = {.open.in = m->in, .last = first};
-    m->now = first[1];
-    m->open[m->now] = true;
     for (const uint32_t *ins = first; msl_opcode(ins) != SPV_FUNCTION_END && !m->failed; ins = msl_next(ins)) {
         print_step(m, &w, ins);
         w.last = ins;
     }
     if (w.open.n && !m->failed)
         refuse_control(m, w.block);
-    m->open[m->now] = false;
 }

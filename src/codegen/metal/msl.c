@@ -1,9 +1,7 @@
 /* A SPIR-V module as MSL: types, variables, functions. SPDX-License-Identifier: Apache-2.0 */
 #include "codegen/metal/print.h"
 
-#include "codegen/spirv/code.h"
-
-enum { OUR_ERROR = 921, HEADER = 5, BOUND = 3 };
+enum { HEADER = 5, BOUND = 3 };
 enum { DECORATION_BUILTIN = 11, BUILTIN_GROUP = 26, BUILTIN_LOCAL_INDEX = 29, BUILTIN_SUBGROUP_LANE = 41 };
 
 /* Floats stay as they are written. What MSL has in another form than the generator needs is in functions: a compare-and-exchange that may
@@ -47,7 +45,7 @@ msl_refuse(msl *m, const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     if (!m->failed)
-        diag_add(m->diags, DIAG_ERROR, OUR_ERROR, (diag_place){0}, "Metal: %s", text);
+        diag_add(m->diags, DIAG_ERROR, MSL_ERROR, (diag_place){0}, "Metal: %s", text);
     m->failed = true;
 }
 
@@ -55,8 +53,6 @@ void
 msl_line(msl *m, const char *format, ...)
 {
     va_list args;
-    if (m->looks)
-        return;
     va_start(args, format);
     for (unsigned i = 0; i < m->depth; i++)
         str_addz(m->out, "    ");
@@ -186,29 +182,23 @@ print_fn_head(msl *m, const uint32_t *fn, const char *end)
 }
 
 static void
-print_declarations(msl *m, const uint32_t *ins)
+declare(msl *m, spv_id type, spv_id id)
 {
-    for (; msl_opcode(ins) != SPV_FUNCTION_END; ins = msl_next(ins)) {
-        bool phi = msl_opcode(ins) == SPV_PHI;
-        if (!phi && (msl_result(ins) != 2 || !m->outside[ins[2]]))
-            continue;
-        if (msl_opcode(m->made[ins[1]]) == SPV_POINTER)
-            msl_line(m, "%s %s *v%u;", msl_space(m, ins[2]), msl_type(m, m->made[ins[1]][3]), ins[2]);
-        else
-            msl_line(m, "%s v%u;", msl_type(m, ins[1]), ins[2]);
-    }
+    if (msl_opcode(m->made[type]) == SPV_POINTER)
+        msl_line(m, "%s %s *v%u;", msl_space(m, id), msl_type(m, m->made[type][3]), id);
+    else if (msl_opcode(m->made[type]) != SPV_VOID)
+        msl_line(m, "%s v%u;", msl_type(m, type), id);
 }
 
 static void
 print_one_function(msl *m, const uint32_t *fn)
 {
     const uint32_t *first = find_from(m, fn, SPV_LABEL);
-    m->looks = true;
-    msl_body(m, first);
-    m->looks = false;
     print_fn_head(m, fn, " {");
     m->depth = 1;
-    print_declarations(m, first);
+    for (const uint32_t *ins = first; msl_opcode(ins) != SPV_FUNCTION_END; ins = msl_next(ins))
+        if (msl_result(ins) == 2)
+            declare(m, msl_opcode(ins) == SPV_VARIABLE ? m->made[ins[1]][3] : ins[1], ins[2]);
     msl_body(m, first);
     m->depth = 0;
     msl_line(m, "}\n");
@@ -297,42 +287,7 @@ msl_print(const uint32_t *words, uint32_t nwords, str *out, diag_list *diags)
     m.bound = words[BOUND];
     m.made = arena_new_n(m.in, const uint32_t *, m.bound + 1);
     m.names = arena_new_n(m.in, const char *, m.bound + 1);
-    m.scope = arena_new_n(m.in, uint32_t, m.bound + 1);
-    m.outside = arena_new_n(m.in, bool, m.bound + 1);
-    m.open = arena_new_n(m.in, bool, m.bound + 1);
     if (note_all(&m))
         print_msl(&m);
     return m.failed ? RG_UNSUPPORTED : RG_OK;
-}
-
-static void
-free_spirv(void *code)
-{
-    spirv_code_free(code);
-}
-
-rg_status
-msl_make(const ir_fn *fn, const spirv_options *options, str *bytes, diag_list *diags)
-{
-    str spirv = {.in = mem_scratch()}, head = {.in = mem_scratch()}, text = {.in = mem_scratch()};
-    spirv_options ours = *options;
-    spirv_code code = {0};
-    mem_owner owns;
-    ours.platform = "Metal";
-    TRY(spirv_make(fn, &ours, &spirv, diags));
-    if (!spirv_read(str_view(&spirv), &code)) {
-        diag_add(diags, DIAG_ERROR, OUR_ERROR, (diag_place){0}, "Metal: the module cannot be read back");
-        return RG_DEVICE;
-    }
-    mem_own(&owns, free_spirv, &code);
-    rg_status status = msl_print(code.words, code.nwords, &text, diags);
-    code.nwords = 0;
-    if (!status) {
-        spirv_code_write(&head, &code);
-        bytes_put(bytes, str_view(&head));
-        bytes_put(bytes, str_view(&text));
-    }
-    mem_disown(&owns);
-    spirv_code_free(&code);
-    return status;
 }

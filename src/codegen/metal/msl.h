@@ -12,6 +12,8 @@
 
 #include "codegen/spirv/spirv.h"
 
+enum { MSL_ERROR = 921 };
+
 /* There is no f64 and no atomic of 64 bits. Division, roots and fma are the library's until a device was seen to round them right. */
 enum { MSL_FEATURES = SPIRV_INT64 | SPIRV_ADDRESSES | SPIRV_MODEL | SPIRV_STORAGE8 | SPIRV_STORAGE16 | SPIRV_ATOMIC_ADD32 |
                       SPIRV_SUBGROUPS };
@@ -21,7 +23,7 @@ enum { MSL_FEATURES = SPIRV_INT64 | SPIRV_ADDRESSES | SPIRV_MODEL | SPIRV_STORAG
 RG_MUST_CHECK rg_status msl_make(const ir_fn *fn, const spirv_options *options, str *bytes, diag_list *diags);
 /* The text, zero-terminated, which is the code's own, and what the host has to know of it, without words. false: the bytes are damaged. */
 bool msl_read(rg_str bytes, spirv_code *code, const char **text);
-/* The text of a module that spirv_make gave. */
+/* The text of a module that spirv_make gave, or one written as it writes; without LLVM. */
 RG_MUST_CHECK rg_status msl_print(const uint32_t *words, uint32_t nwords, str *out, diag_list *diags);
 
 #endif

@@ -149,11 +149,7 @@ msl_value(msl *m, spv_id id)
         return msl_text(m, "%s{}", msl_type(m, ins[1]));
     case SPV_VARIABLE:
         return variable_text(m, id);
-    case SPV_PARAMETER:
-        return msl_text(m, "v%u", id);
     }
-    if (!m->open[m->scope[id]])
-        m->outside[id] = true;
     return msl_text(m, "v%u", id);
 }
 

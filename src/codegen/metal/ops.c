@@ -171,17 +171,11 @@ define(msl *m, const uint32_t *ins)
         msl_refuse(m, "instruction %u of SPIR-V", msl_opcode(ins));
         return;
     }
-    spv_id id = ins[2];
     const char *text = expression(m, ins);
-    m->scope[id] = m->now;
     if (msl_opcode(m->made[ins[1]]) == SPV_VOID)
         msl_line(m, "%s;", text);
-    else if (m->outside[id])
-        msl_line(m, "v%u = %s;", id, text);
-    else if (msl_opcode(m->made[ins[1]]) == SPV_POINTER)
-        msl_line(m, "%s %s *v%u = %s;", msl_space(m, id), msl_type(m, m->made[ins[1]][3]), id, text);
     else
-        msl_line(m, "%s v%u = %s;", msl_type(m, ins[1]), id, text);
+        msl_line(m, "v%u = %s;", ins[2], text);
 }
 
 void
@@ -189,7 +183,6 @@ msl_op(msl *m, const uint32_t *ins)
 {
     switch (msl_opcode(ins)) {
     case SPV_VARIABLE:
-        msl_line(m, "%s v%u;", msl_type(m, m->made[ins[1]][3]), ins[2]);
         break;
     case SPV_STORE:
         msl_line(m, "*%s = %s;", msl_value(m, ins[1]), msl_value(m, ins[2]));

@@ -1,8 +1,7 @@
 /* Inside of the printer of MSL. SPDX-License-Identifier: Apache-2.0
  *
- * An id with a value is the variable v<id>, which is declared where it is computed; one that is also used outside of the braces
- * around that place, and each phi, at the function's beginning. So functions are printed twice, the first time to see where values are
- * used. Types that MSL has no name for are structs t<id>, functions f<id>. */
+ * An id with a value is the variable v<id>, which is declared at its function's beginning: a value may be used outside of the braces
+ * around the place where it is computed. Types that MSL has no name for are structs t<id>, functions f<id>. */
 #ifndef CODEGEN_METAL_PRINT_H
 #define CODEGEN_METAL_PRINT_H
 
@@ -13,14 +12,9 @@ typedef struct msl {
     const uint32_t *words, *end;
     const uint32_t **made; /* by id: the instruction whose result it is */
     const char **names;    /* by id: of a function */
-    uint32_t *scope;       /* by id of a value: the braces around it, as the label that opened them */
-    bool *outside;         /* by id: used outside of its scope */
-    bool *open;            /* by label: whether its braces are open */
     uint32_t bound;
-    bool looks; /* the first time */
     bool failed;
     unsigned depth;
-    uint32_t now; /* the scope */
     str *out;
     arena *in;
     diag_list *diags;
