@@ -46,7 +46,8 @@ rt_segments_measure(const spirv_code *code, const rt_needs *needs, const rt_arg 
     room.row = !code->info.has_rows ? 0 : RT_VULKAN_CELLS / room.groups < RT_VULKAN_ROW ? RT_VULKAN_CELLS / room.groups : RT_VULKAN_ROW;
     room.sums = room.partials + up((uint64_t)room.groups * code->cells * 8);
     room.args = room.sums + up((uint64_t)room.groups * room.row * 8);
-    room.end = room.args + up((uint64_t)nparams * sizeof(rt_arg));
+    room.counts = room.args + up((uint64_t)nparams * sizeof(rt_arg));
+    room.end = room.counts + up(sizeof(rt_segments_counts));
     measure_pages(&room, need.temps, limits);
     return room;
 }
@@ -64,6 +65,18 @@ rt_segments_place(const rt_segments_room *room, uint64_t first, uint64_t second,
     launch->pool = (second + RT_GPU_PAGE - 1) & ~(uint64_t)(RT_GPU_PAGE - 1);
     launch->pages = room->pages ? (uint32_t)(room->pages / RT_GPU_PAGE) - 1 : 0;
     launch->tape_pages = (uint32_t)(room->tape / RT_GPU_PAGE);
+}
+
+rt_segments_counts
+rt_segments_all(const rt_segments_room *room)
+{
+    return (rt_segments_counts){{1, 1, 1}, {room->groups, 1, 1}};
+}
+
+uint64_t
+rt_segments_count_of(const rt_segments_room *room, const segments_step *s)
+{
+    return room->counts + (s->kind == SEGMENTS_TASK ? offsetof(rt_segments_counts, task) : offsetof(rt_segments_counts, run));
 }
 
 uint64_t

@@ -54,7 +54,7 @@ vk_check(rt_device *d, int32_t code, const char *doing, str *error)
 static rg_status
 open_layout(rt_device *d, str *error)
 {
-    uint32_t bytes = sizeof(vk_gate_push) > sizeof(rt_vulkan_push) ? sizeof(vk_gate_push) : sizeof(rt_vulkan_push);
+    uint32_t bytes = sizeof(rt_shader_push) > sizeof(rt_vulkan_push) ? sizeof(rt_shader_push) : sizeof(rt_vulkan_push);
     const vk_push_range push = {VK_STAGE_COMPUTE, 0, bytes};
     vk_layout_desc desc = {.head = {VK_S_LAYOUT}, .nranges = 1, .ranges = &push};
     return vk_check(d, d->api.create_layout(d->logical, &desc, NULL, &d->layout), "make a layout of pipelines", error);
@@ -95,7 +95,7 @@ open_all(rt_device *d, uint32_t ordinal, str *error)
     TRY(open_logical(d, ordinal, error));
     TRY(open_layout(d, error));
     TRY(open_binder(d, error));
-    TRY(vk_make_pipeline(d, vk_gate_words, vk_gate_bytes, &d->gate, error));
+    TRY(vk_make_pipeline(d, &rt_gate_shader, &d->gate, error));
     TRY(vk_open_queue(d, &(rt_queue_desc){0}, &d->own, error));
     TRY(vk_trial(d, error));
     d->features &= ~d->settings.vulkan_without;

@@ -2,10 +2,8 @@
 #include "device/vulkan/vulkan.h"
 
 enum {
-    COUNTS = 256, /* bytes for counts of groups */
     GROUPS_CPU = 64,
-    UPDATE = 1 << 16, /* bytes that a command holds */
-    CHUNK_FIRST = 16, CHUNK_MOST = 256, /* steps that are recorded before the host looks how they went */
+    UPDATE = 1 << 16 /* bytes that a command holds */
 };
 
 /* -- memory -------------------------------------------------------------------------------------------------------- */
@@ -59,216 +57,83 @@ keep_slot(rt_queue *q, unsigned number)
 typedef struct vk_run {
     rt_queue *q;
     rt_program *p;
-    vk_slot *slot; /* as the host sees it */
+    rt_segments_slot *slot; /* as the host sees it */
     uint64_t slot_address;
-    rt_segments_room at; /* in the scratch buffer, with the counts of groups behind it */
+    rt_segments_room at; /* in the scratch buffer */
+    const rt_arg *args;  /* NULL: the device has them */
+    vk_commands commands;
 } vk_run;
-
-/* Where a launch stands: a step, and for each loop around it how often it has run. */
-typedef struct vk_walk {
-    const spirv_code *code;
-    uint32_t at;
-    uint32_t *turns; /* by step of a loop */
-} vk_walk;
-
-static bool
-is_asking(const segments_step *s)
-{
-    return s->kind == SEGMENTS_IF || s->kind == SEGMENTS_EXIT_IF;
-}
-
-/* To the next step that something is done for; false: the launch ends. */
-static bool
-walk_on(vk_walk *w)
-{
-    while (w->at < w->code->info.steps.n) {
-        const segments_step *s = &w->code->info.steps.at[w->at];
-        if (s->kind == SEGMENTS_RUN || s->kind == SEGMENTS_TASK || is_asking(s))
-            return true;
-        if (s->kind == SEGMENTS_LOOP)
-            w->turns[w->at] = 0;
-        uint32_t next = segments_behind(w->code->info.steps.at, w->at, false);
-        if (s->kind == SEGMENTS_END && next < w->at) {
-            w->turns[next]++;
-            next++;
-        }
-        w->at = next;
-    }
-    return false;
-}
-
-/* From a condition, which holds or not. */
-static void
-walk_past(vk_walk *w, bool holds)
-{
-    w->at = segments_behind(w->code->info.steps.at, w->at, holds);
-}
-
-/* How often the loop has run that an EXIT_IF may leave. */
-static uint32_t
-turns_of(const vk_walk *w)
-{
-    const segments_step *steps = w->code->info.steps.at;
-    return w->turns[steps[steps[w->at].to].to];
-}
-
-/* `expected` holds 1 + the turns after which a loop was left the last time, 1 + whether the if's condition held; 0: nothing. */
-static bool
-expect(const rt_program *p, const vk_walk *w)
-{
-    uint32_t last = __atomic_load_n(&p->expected[w->at], __ATOMIC_RELAXED);
-    if (p->code.info.steps.at[w->at].kind == SEGMENTS_IF)
-        return last != 1;
-    return last == 1 + turns_of(w);
-}
-
-static void
-learn(rt_program *p, const vk_walk *w, bool holds)
-{
-    bool is_if = p->code.info.steps.at[w->at].kind == SEGMENTS_IF;
-    if (is_if || holds)
-        __atomic_store_n(&p->expected[w->at], 1 + (is_if ? holds : turns_of(w)), __ATOMIC_RELAXED);
-}
 
 /* -- recording ----------------------------------------------------------------------------------------------------- */
 
 static void
-update(const vk_run *r, vk_commands commands, uint64_t at, const void *data, uint64_t bytes)
+update(const vk_run *r, uint64_t at, const void *data, uint64_t bytes)
 {
     for (uint64_t done = 0, n; done < bytes; done += n) {
         n = bytes - done < UPDATE ? bytes - done : UPDATE;
-        r->q->device->api.update(commands, r->q->scratch.buffer, at + done, n, (const char *)data + done);
+        r->q->device->api.update(r->commands, r->q->scratch.buffer, at + done, n, (const char *)data + done);
     }
 }
 
-/* Groups by number, or (`counted`) as many as the counts say by now. */
 static void
-record_step(const vk_run *r, vk_commands commands, const segments_step *s, bool counted)
+record(const vk_run *r, vk_handle pipeline, const void *push, uint32_t bytes)
 {
+    const vk_api *api = &r->q->device->api;
+    api->bind_pipeline(r->commands, VK_BIND_COMPUTE, pipeline);
+    api->push(r->commands, r->q->device->layout, VK_STAGE_COMPUTE, 0, bytes, push);
+}
+
+static void
+record_step(void *run, const segments_step *s, bool counted)
+{
+    const vk_run *r = run;
     const vk_api *api = &r->q->device->api;
     bool task = s->kind == SEGMENTS_TASK;
-    const rt_vulkan_push push = {r->slot_address + offsetof(vk_slot, launch), r->q->scratch.address + r->at.args};
-    api->bind_pipeline(commands, VK_BIND_COMPUTE, r->p->pipelines[s->entry]);
-    api->push(commands, r->q->device->layout, VK_STAGE_COMPUTE, 0, sizeof(push), &push);
+    const rt_vulkan_push push = {r->slot_address + offsetof(rt_segments_slot, launch), r->q->scratch.address + r->at.args};
+    record(r, r->p->pipelines[s->entry], &push, sizeof(push));
     if (counted)
-        api->dispatch_indirect(commands, r->q->scratch.buffer, r->at.end + (task ? 12 : 0));
+        api->dispatch_indirect(r->commands, r->q->scratch.buffer, rt_segments_count_of(&r->at, s));
     else
-        api->dispatch(commands, task ? r->at.groups : 1, 1, 1);
-    vk_barrier_all(r->q, commands);
+        api->dispatch(r->commands, task ? r->at.groups : 1, 1, 1);
+    vk_barrier_all(r->q, r->commands);
 }
 
 static void
-record_gate(const vk_run *r, vk_commands commands, const segments_step *s, bool expected, uint32_t number)
+record_gate(void *run, const segments_step *s, bool expected, uint32_t number)
 {
-    const vk_api *api = &r->q->device->api;
-    uint64_t scratch = r->q->scratch.address;
-    const vk_gate_push push = {scratch + r->at.record + s->place, scratch + r->at.end, r->slot_address + offsetof(vk_slot, missed),
-                               expected, number};
-    api->bind_pipeline(commands, VK_BIND_COMPUTE, r->q->device->gate);
-    api->push(commands, r->q->device->layout, VK_STAGE_COMPUTE, 0, sizeof(push), &push);
-    api->dispatch(commands, 1, 1, 1);
-    vk_barrier_all(r->q, commands);
-}
-
-/* The steps up to the end, or so many from the first condition on; *asked: how many conditions were met, which are expected to hold
- * as expected[i] says. */
-static void
-record_chunk(const vk_run *r, vk_commands commands, vk_walk *w, uint32_t most, bool *expected, uint32_t *asked)
-{
-    const uint32_t counts[6] = {1, 1, 1, r->at.groups, 1, 1};
-    *asked = 0;
-    for (uint32_t n = 0; n < most && walk_on(w); n += *asked > 0) {
-        const segments_step *s = &r->p->code.info.steps.at[w->at];
-        if (!is_asking(s)) {
-            record_step(r, commands, s, *asked > 0);
-            w->at++;
-            continue;
-        }
-        if (!*asked) {
-            update(r, commands, r->at.end, counts, sizeof(counts));
-            vk_barrier_all(r->q, commands);
-        }
-        expected[*asked] = expect(r->p, w);
-        record_gate(r, commands, s, expected[*asked], *asked + 1);
-        walk_past(w, expected[(*asked)++]);
+    const vk_run *r = run;
+    const rt_segments_counts counts = rt_segments_all(&r->at);
+    const rt_shader_push push = rt_segments_ask(&r->at, r->q->scratch.address, r->slot_address, s, expected, number);
+    if (number == 1) {
+        update(r, r->at.counts, &counts, sizeof(counts));
+        vk_barrier_all(r->q, r->commands);
     }
+    record(r, r->q->device->gate, &push, sizeof(push));
+    r->q->device->api.dispatch(r->commands, 1, 1, 1);
+    vk_barrier_all(r->q, r->commands);
 }
 
-/* Where the launch stands indeed, after a chunk that began at `w`: as many of its conditions as were as expected, and the one behind
- * them that was not. */
-static void
-follow_chunk(const vk_run *r, vk_walk *w, const bool *expected, uint32_t asked, uint32_t missed)
-{
-    uint32_t known = missed ? missed : asked;
-    for (uint32_t i = 0; i < known && walk_on(w);) {
-        if (!is_asking(&r->p->code.info.steps.at[w->at])) {
-            w->at++;
-            continue;
-        }
-        bool holds = expected[i] != (missed && i == known - 1);
-        learn(r->p, w, holds);
-        walk_past(w, holds);
-        i++;
-    }
-}
-
-/* What the first chunk begins with: zeros, arguments. */
-static void
-record_begin(const vk_run *r, vk_commands commands, const rt_arg *args)
-{
-    r->q->device->api.fill(commands, r->q->scratch.buffer, r->at.record, r->at.partials - r->at.record, 0);
-    update(r, commands, r->at.args, args, r->p->nparams * sizeof(rt_arg));
-    vk_barrier_all(r->q, commands);
-}
-
-/* The launch ends without the rest of its steps, in the loop around where it stands. */
-static bool
-is_cancelled(const vk_run *r, const vk_walk *here)
-{
-    if (!atomic_load(&r->q->stopped))
-        return false;
-    rt_segments_cancel(&r->slot->launch, &here->code->info, here->at);
-    return true;
-}
-
-static void
-walk_as(vk_walk *w, const vk_walk *other)
-{
-    w->at = other->at;
-    memcpy(w->turns, other->turns, w->code->info.steps.n * sizeof(*w->turns));
-}
-
-/* Chunks in which nothing is asked are not waited for: most launches are one of that kind. */
+/* The first commands begin with zeros and arguments. */
 static rg_status
-run_steps(const vk_run *r, const rt_arg *args, arena *in, str *error)
+begin(void *run, str *error)
 {
-    size_t n = r->p->code.info.steps.n;
-    bool expected[CHUNK_MOST], more = true;
-    vk_walk ahead = {&r->p->code, 0, arena_new_n(in, uint32_t, n + 1)}, here = {&r->p->code, 0, arena_new_n(in, uint32_t, n + 1)};
-    vk_commands commands;
-    for (uint32_t most = CHUNK_FIRST, asked, missed = 0; more; more = walk_on(&here)) {
-        walk_as(&ahead, &here);
-        TRY(vk_begin(r->q, &commands, error));
-        if (args)
-            record_begin(r, commands, args);
-        args = NULL;
-        r->slot->missed = 0;
-        record_chunk(r, commands, &ahead, most, expected, &asked);
-        TRY(vk_submit(r->q, error));
-        if (asked) {
-            TRY(vk_wait_for(r->q, r->q->value, error));
-            if (r->slot->launch.fault)
-                break;
-            missed = r->slot->missed;
-            follow_chunk(r, &here, expected, asked, missed);
-            if (is_cancelled(r, &here))
-                break;
-            most = missed ? CHUNK_FIRST : most < CHUNK_MOST ? most * 2 : CHUNK_MOST;
-        }
-        if (!asked || !missed)
-            walk_as(&here, &ahead);
-    }
+    vk_run *r = run;
+    TRY(vk_begin(r->q, &r->commands, error));
+    if (!r->args)
+        return RG_OK;
+    r->q->device->api.fill(r->commands, r->q->scratch.buffer, r->at.record, r->at.partials - r->at.record, 0);
+    update(r, r->at.args, r->args, r->p->nparams * sizeof(rt_arg));
+    vk_barrier_all(r->q, r->commands);
+    r->args = NULL;
     return RG_OK;
+}
+
+static rg_status
+submit(void *run, bool waits, str *error)
+{
+    vk_run *r = run;
+    TRY(vk_submit(r->q, error));
+    return waits ? vk_wait_for(r->q, r->q->value, error) : RG_OK;
 }
 
 /* -- launching ----------------------------------------------------------------------------------------------------- */
@@ -294,7 +159,7 @@ take_room(vk_run *r, const rt_arg *args, str *error)
     for (size_t said = error->len;; q->budget /= 2, error->len = said) {
         const rt_segments_limits limits = {most_groups(q->device), q->budget, vk_most(&q->device->facts)};
         r->at = rt_segments_measure(&r->p->code, &r->p->needs, args, r->p->nparams, &limits);
-        rg_status status = grow(q, &q->scratch, r->at.end + COUNTS, error);
+        rg_status status = grow(q, &q->scratch, r->at.end, error);
         if (!status)
             status = grow(q, &q->pages, r->at.pages, error);
         if (status != RG_OUT_OF_MEMORY || r->at.pages <= q->device->facts.allocation || !r->at.tape)
@@ -313,8 +178,8 @@ prepare(vk_run *r, const rt_arg *args, unsigned number, str *error)
         TRY(vk_prints_open(q, error));
     rt_segments_place(&r->at, q->scratch.address, q->pages.address, q->budget, &launch);
     launch.prints = p->code.info.prints ? q->prints.address : 0;
-    r->slot = (vk_slot *)q->slots.data + number;
-    r->slot_address = q->slots.address + number * sizeof(vk_slot);
+    r->slot = (rt_segments_slot *)q->slots.data + number;
+    r->slot_address = q->slots.address + number * sizeof(rt_segments_slot);
     atomic_store(&q->running, true);
     r->slot->launch = launch;
     if (atomic_load(&q->stopped))
@@ -326,12 +191,14 @@ static rg_status
 launch_here(rt_queue *q, rt_program *p, const rt_arg *args, str *error)
 {
     unsigned number = 0;
-    vk_run r = {.q = q, .p = p};
+    static const rt_segments_recorder how = {begin, record_step, record_gate, submit};
+    vk_run r = {.q = q, .p = p, .args = args};
     str text = {.in = mem_scratch()};
     TRY(next_slot(q, &number, error));
     rg_status status = reaches_all(p, args, &text) ? prepare(&r, args, number, &text) : RG_DEVICE;
     if (!status) {
-        status = run_steps(&r, args, mem_scratch(), &text);
+        const rt_segments_run run = {&how, &r, &p->code.info, p->expected, r.slot, &q->stopped};
+        status = rt_segments_steps(&run, mem_scratch(), &text);
         keep_slot(q, number);
     }
     if (status && q->device->lost)

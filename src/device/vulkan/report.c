@@ -51,7 +51,7 @@ vk_collect(rt_queue *q, uint64_t ended)
         left |= q->slot_values[s] > ended;
         if (!q->slot_values[s] || q->slot_values[s] > ended)
             continue;
-        const rt_vulkan_launch *launch = &((const vk_slot *)q->slots.data)[s].launch;
+        const rt_vulkan_launch *launch = &((const rt_segments_slot *)q->slots.data)[s].launch;
         if (launch->fault && !q->failed)
             explain(q, launch);
         uint64_t bytes = rt_segments_used(launch);
@@ -125,7 +125,7 @@ vk_settle(rt_queue *q)
 void
 vk_cancel(rt_queue *q)
 {
-    vk_slot *slots = (vk_slot *)q->slots.data;
+    rt_segments_slot *slots = (rt_segments_slot *)q->slots.data;
     if (!atomic_load(&q->running))
         return;
     atomic_store(&q->stopped, true);

@@ -1,140 +1,14 @@
-/* Shaders of our own: the gate, and what a driver must be seen to do. SPDX-License-Identifier: Apache-2.0
- *
- * Some drivers end loops early without a word (Mesa's lavapipe up to 22.3 after 65,535 iterations), and how exactly one divides is
- * nowhere to be asked. So that is tried, once for each driver: the result is kept in the cache. */
+/* Shaders of our own. SPDX-License-Identifier: Apache-2.0 */
 #include "device/vulkan/vulkan.h"
 
-#include <math.h>
-
-#include "base/bytes.h"
-#include "cache/cache.h"
-
-/* -- SPIR-V by hand ------------------------------------------------------------------------------------------------ */
-
-/* An instruction: its words are counted here. */
-#define OP(code, ...) (uint32_t)(sizeof((const uint32_t[]){code, __VA_ARGS__}) / 4) << 16 | (code), __VA_ARGS__
-
-enum {
-    NAME = 5, EXT_IMPORT = 11, EXT_INST = 12, MEMORY_MODEL = 14, ENTRY_POINT = 15, EXECUTION_MODE = 16, CAPABILITY = 17,
-    TYPE_VOID = 19, TYPE_BOOL = 20, TYPE_INT = 21, TYPE_FLOAT = 22, TYPE_VECTOR = 23, TYPE_STRUCT = 30, TYPE_POINTER = 32,
-    TYPE_FUNCTION = 33, CONSTANT = 43, FUNCTION = 54, VARIABLE = 59, LOAD = 61, STORE = 62, ACCESS_CHAIN = 65, DECORATE = 71,
-    MEMBER_DECORATE = 72, COMPOSITE_EXTRACT = 81, CONVERT_U = 113, TO_POINTER = 120, ADD = 128, MUL = 132, FDIV = 136, LOGICAL_AND = 167,
-    SELECT = 169, EQUAL = 170, NOT_EQUAL = 171, LESS = 176, PHI = 245, LOOP_MERGE = 246, SELECTION_MERGE = 247, LABEL = 248,
-    BRANCH = 249, BRANCH_IF = 250,
-    FUNCTION_END_ = 1 << 16 | 56, RETURN_ = 1 << 16 | 253, /* whole instructions */
-    MAIN_ = 0x6e69616d, /* "main" */
-    GLSL = 1, SQRT = 31, FMA = 50,
-    SHADER = 1, FLOAT64 = 10, INT64 = 11, ADDRESSES = 5347,
-    AT_ADDRESS = 5349, AT_PUSH = 9, AT_INPUT = 1,
-    ALIGNED = 2
-};
-
-/* ids that all modules have */
-enum {
-    I_VOID = 1, I_FN, I_U32, I_U64, I_BOOL, I_PUSH, I_TO_PUSH, I_TO_PUSH64, I_TO_PUSH32, I_TO_U32, I_VAR, I_MAIN, I_BEGIN,
-    I_0, I_1, I_2, I_3, I_4, /* u32 */
-    I_FREE
-};
-
-#define HEAD(bound) 0x07230203, 0x00010500, 0, bound, 0, OP(CAPABILITY, SHADER), OP(CAPABILITY, INT64), OP(CAPABILITY, ADDRESSES)
-#define MODEL OP(MEMORY_MODEL, 5348, 1)
-#define PUSH_BLOCK                                                                                                            \
-    OP(DECORATE, I_PUSH, 2), OP(MEMBER_DECORATE, I_PUSH, 0, 35, 0), OP(MEMBER_DECORATE, I_PUSH, 1, 35, 8),                    \
-        OP(MEMBER_DECORATE, I_PUSH, 2, 35, 16), OP(MEMBER_DECORATE, I_PUSH, 3, 35, 24), OP(MEMBER_DECORATE, I_PUSH, 4, 35, 28)
-#define TYPES                                                                                                                 \
-    OP(TYPE_VOID, I_VOID), OP(TYPE_FUNCTION, I_FN, I_VOID), OP(TYPE_INT, I_U32, 32, 0), OP(TYPE_INT, I_U64, 64, 0),           \
-        OP(TYPE_BOOL, I_BOOL), OP(TYPE_STRUCT, I_PUSH, I_U64, I_U64, I_U64, I_U32, I_U32),                                    \
-        OP(TYPE_POINTER, I_TO_PUSH, AT_PUSH, I_PUSH), OP(TYPE_POINTER, I_TO_PUSH64, AT_PUSH, I_U64),                          \
-        OP(TYPE_POINTER, I_TO_PUSH32, AT_PUSH, I_U32), OP(TYPE_POINTER, I_TO_U32, AT_ADDRESS, I_U32),                         \
-        OP(VARIABLE, I_TO_PUSH, I_VAR, AT_PUSH), OP(CONSTANT, I_U32, I_0, 0), OP(CONSTANT, I_U32, I_1, 1),                    \
-        OP(CONSTANT, I_U32, I_2, 2), OP(CONSTANT, I_U32, I_3, 3), OP(CONSTANT, I_U32, I_4, 4)
-#define BEGIN OP(FUNCTION, I_VOID, I_MAIN, 0, I_FN), OP(LABEL, I_BEGIN)
-/* member `number` of what was pushed, into `id` by way of `id` + 1 */
-#define PUSHED64(id, number) OP(ACCESS_CHAIN, I_TO_PUSH64, (id) + 1, I_VAR, number), OP(LOAD, I_U64, id, (id) + 1)
-#define PUSHED32(id, number) OP(ACCESS_CHAIN, I_TO_PUSH32, (id) + 1, I_VAR, number), OP(LOAD, I_U32, id, (id) + 1)
-
-/* if ((*condition != 0) != expected && counts[0] != 0) { counts[0] = counts[3] = 0; *missed = number; } */
-enum {
-    G_12 = I_FREE, G_AT, G_AT_, G_TO, G_IS, G_HAS, G_HAS32, G_WANT, G_WANT_, G_DIFFERS, G_COUNTS, G_COUNTS_, G_RUN, G_TASK, G_TASK_AT,
-    G_LEFT, G_ALIVE, G_BOTH, G_THEN, G_END, G_MISSED, G_MISSED_, G_NOTE, G_NUMBER, G_NUMBER_, G_BOUND
-};
-const uint32_t vk_gate_words[] = {
-    HEAD(G_BOUND), MODEL, OP(ENTRY_POINT, 5, I_MAIN, MAIN_, 0, I_VAR), OP(EXECUTION_MODE, I_MAIN, 17, 1, 1, 1), PUSH_BLOCK, TYPES,
-    OP(CONSTANT, I_U64, G_12, 12, 0),
-    BEGIN,
-    PUSHED64(G_AT, I_0), OP(TO_POINTER, I_TO_U32, G_TO, G_AT), OP(LOAD, I_U32, G_IS, G_TO, ALIGNED, 4),
-    OP(NOT_EQUAL, I_BOOL, G_HAS, G_IS, I_0), OP(SELECT, I_U32, G_HAS32, G_HAS, I_1, I_0),
-    PUSHED32(G_WANT, I_3), OP(NOT_EQUAL, I_BOOL, G_DIFFERS, G_HAS32, G_WANT),
-    PUSHED64(G_COUNTS, I_1), OP(TO_POINTER, I_TO_U32, G_RUN, G_COUNTS),
-    OP(ADD, I_U64, G_TASK_AT, G_COUNTS, G_12), OP(TO_POINTER, I_TO_U32, G_TASK, G_TASK_AT),
-    OP(LOAD, I_U32, G_LEFT, G_RUN, ALIGNED, 4), OP(NOT_EQUAL, I_BOOL, G_ALIVE, G_LEFT, I_0),
-    OP(LOGICAL_AND, I_BOOL, G_BOTH, G_DIFFERS, G_ALIVE),
-    OP(SELECTION_MERGE, G_END, 0), OP(BRANCH_IF, G_BOTH, G_THEN, G_END),
-    OP(LABEL, G_THEN), OP(STORE, G_RUN, I_0, ALIGNED, 4), OP(STORE, G_TASK, I_0, ALIGNED, 4),
-    PUSHED64(G_MISSED, I_2), OP(TO_POINTER, I_TO_U32, G_NOTE, G_MISSED), PUSHED32(G_NUMBER, I_4),
-    OP(STORE, G_NOTE, G_NUMBER, ALIGNED, 4), OP(BRANCH, G_END),
-    OP(LABEL, G_END), RETURN_, FUNCTION_END_,
-};
-const size_t vk_gate_bytes = sizeof(vk_gate_words);
-
-/* for (k = 0; k < number; k++) x = x * 1664525 + 1013904223; with x = expected at first, to *at in the end. What it counts to only the
- * host knows. */
-enum {
-    L_MUL = I_FREE, L_ADD, L_N, L_N_, L_X0, L_X0_, L_LOOP, L_TEST, L_BODY, L_NEXT, L_END, L_K, L_X, L_MORE, L_K1, L_X1, L_X2, L_AT, L_AT_,
-    L_TO, L_BOUND
-};
-static const uint32_t count_words[] = {
-    HEAD(L_BOUND), MODEL, OP(ENTRY_POINT, 5, I_MAIN, MAIN_, 0, I_VAR), OP(EXECUTION_MODE, I_MAIN, 17, 1, 1, 1), PUSH_BLOCK, TYPES,
-    OP(CONSTANT, I_U32, L_MUL, 1664525), OP(CONSTANT, I_U32, L_ADD, 1013904223),
-    BEGIN,
-    PUSHED32(L_X0, I_3), PUSHED32(L_N, I_4), OP(BRANCH, L_LOOP),
-    OP(LABEL, L_LOOP), OP(PHI, I_U32, L_K, I_0, I_BEGIN, L_K1, L_NEXT), OP(PHI, I_U32, L_X, L_X0, I_BEGIN, L_X2, L_NEXT),
-    OP(LOOP_MERGE, L_END, L_NEXT, 0), OP(BRANCH, L_TEST),
-    OP(LABEL, L_TEST), OP(LESS, I_BOOL, L_MORE, L_K, L_N), OP(BRANCH_IF, L_MORE, L_BODY, L_END),
-    OP(LABEL, L_BODY), OP(MUL, I_U32, L_X1, L_X, L_MUL), OP(ADD, I_U32, L_X2, L_X1, L_ADD), OP(BRANCH, L_NEXT),
-    OP(LABEL, L_NEXT), OP(ADD, I_U32, L_K1, L_K, I_1), OP(BRANCH, L_LOOP),
-    OP(LABEL, L_END), PUSHED64(L_AT, I_0), OP(TO_POINTER, I_TO_U32, L_TO, L_AT), OP(STORE, L_TO, L_X, ALIGNED, 4), RETURN_, FUNCTION_END_,
-};
-
-/* Of rows { a, b, c, a / b, sqrt(a), fma(a, b, c) }, one for each workgroup, the last three. */
-enum {
-    F_FLOAT = I_FREE, F_TO, F_SET, F_V3, F_TO_V3, F_GROUP, F_SIZE, F_ROW, F_WHICH, F_WHICH1, F_WHICH64, F_OFFSET, F_AT, F_AT_, F_A_AT,
-    F_A_TO, F_A, F_B_AT, F_B_TO, F_B, F_C_AT, F_C_TO, F_C, F_D_AT, F_D_TO, F_D, F_S_AT, F_S_TO, F_S, F_F_AT, F_F_TO, F_F, F_BOUND
-};
-#define NEXT_AT(id, before) OP(ADD, I_U64, id, before, F_SIZE), OP(TO_POINTER, F_TO, (id) + 1, id)
-#define FLOATS(bytes, capability)                                                                                             \
-    {                                                                                                                         \
-        HEAD(F_BOUND), capability OP(EXT_IMPORT, F_SET, 0x4c534c47, 0x6474732e, 0x3035342e, 0), MODEL,                        \
-            OP(ENTRY_POINT, 5, I_MAIN, MAIN_, 0, I_VAR, F_GROUP), OP(EXECUTION_MODE, I_MAIN, 17, 1, 1, 1), PUSH_BLOCK,        \
-            OP(DECORATE, F_GROUP, 11, 26), OP(DECORATE, F_D, 42), OP(DECORATE, F_F, 42), TYPES,                               \
-            OP(TYPE_FLOAT, F_FLOAT, 8 * (bytes)), OP(TYPE_POINTER, F_TO, AT_ADDRESS, F_FLOAT),                                \
-            OP(TYPE_VECTOR, F_V3, I_U32, 3), OP(TYPE_POINTER, F_TO_V3, AT_INPUT, F_V3),                                       \
-            OP(VARIABLE, F_TO_V3, F_GROUP, AT_INPUT), OP(CONSTANT, I_U64, F_SIZE, bytes, 0),                                  \
-            OP(CONSTANT, I_U64, F_ROW, 6 * (bytes), 0), BEGIN,                                                                \
-            OP(LOAD, F_V3, F_WHICH, F_GROUP), OP(COMPOSITE_EXTRACT, I_U32, F_WHICH1, F_WHICH, 0),                             \
-            OP(CONVERT_U, I_U64, F_WHICH64, F_WHICH1), OP(MUL, I_U64, F_OFFSET, F_WHICH64, F_ROW), PUSHED64(F_AT, I_0),       \
-            OP(ADD, I_U64, F_A_AT, F_AT, F_OFFSET), OP(TO_POINTER, F_TO, F_A_TO, F_A_AT), NEXT_AT(F_B_AT, F_A_AT),            \
-            NEXT_AT(F_C_AT, F_B_AT), NEXT_AT(F_D_AT, F_C_AT), NEXT_AT(F_S_AT, F_D_AT), NEXT_AT(F_F_AT, F_S_AT),               \
-            OP(LOAD, F_FLOAT, F_A, F_A_TO, ALIGNED, bytes), OP(LOAD, F_FLOAT, F_B, F_B_TO, ALIGNED, bytes),                   \
-            OP(LOAD, F_FLOAT, F_C, F_C_TO, ALIGNED, bytes), OP(FDIV, F_FLOAT, F_D, F_A, F_B),                                 \
-            OP(EXT_INST, F_FLOAT, F_S, F_SET, SQRT, F_A), OP(EXT_INST, F_FLOAT, F_F, F_SET, FMA, F_A, F_B, F_C),              \
-            OP(STORE, F_D_TO, F_D, ALIGNED, bytes), OP(STORE, F_S_TO, F_S, ALIGNED, bytes),                                   \
-            OP(STORE, F_F_TO, F_F, ALIGNED, bytes), RETURN_, FUNCTION_END_,                                                   \
-    }
-#define NOTHING_MORE
-#define DOUBLES OP(CAPABILITY, FLOAT64),
-static const uint32_t f32_words[] = FLOATS(4, NOTHING_MORE), f64_words[] = FLOATS(8, DOUBLES);
-
-/* -- running one --------------------------------------------------------------------------------------------------- */
-
 rg_status
-vk_make_pipeline(rt_device *d, const uint32_t *words, size_t bytes, vk_handle *pipeline, str *error)
+vk_make_pipeline(rt_device *d, const rt_shader *s, vk_handle *pipeline, str *error)
 {
     vk_handle shader = 0;
-    vk_shader_desc module = {.head = {VK_S_SHADER}, .bytes = bytes, .words = words};
+    vk_shader_desc module = {.head = {VK_S_SHADER}, .bytes = s->nwords * sizeof(*s->words), .words = s->words};
     TRY(vk_check(d, d->api.create_shader(d->logical, &module, NULL, &shader), "load a shader", error));
     vk_compute_desc desc = {.head = {VK_S_COMPUTE}, .layout = d->layout,
-                            .stage = {.head = {VK_S_STAGE}, .stage = VK_STAGE_COMPUTE, .shader = shader, .entry = "main"}};
+                            .stage = {.head = {VK_S_STAGE}, .stage = VK_STAGE_COMPUTE, .shader = shader, .entry = "e0"}};
     int32_t code = d->api.create_pipeline(d->logical, 0, 1, &desc, NULL, pipeline);
     d->api.destroy_shader(d->logical, shader, NULL);
     if (code < 0)
@@ -142,14 +16,14 @@ vk_make_pipeline(rt_device *d, const uint32_t *words, size_t bytes, vk_handle *p
     return vk_check(d, code, "make a pipeline", error);
 }
 
-/* In so many workgroups; waits. */
+/* In the device's own queue. */
 static rg_status
-run(rt_device *d, const uint32_t *words, size_t bytes, const vk_gate_push *push, uint32_t groups, str *error)
+run(rt_device *d, const rt_shader *shader, const rt_shader_push *push, const rt_trial_memory *memory, uint32_t groups, str *error)
 {
     vk_handle pipeline;
     vk_commands commands;
     rt_queue *q = d->own;
-    TRY(vk_make_pipeline(d, words, bytes, &pipeline, error));
+    TRY(vk_make_pipeline(d, shader, &pipeline, error));
     rg_status status = vk_begin(q, &commands, error);
     if (!status) {
         d->api.bind_pipeline(commands, VK_BIND_COMPUTE, pipeline);
@@ -163,103 +37,32 @@ run(rt_device *d, const uint32_t *words, size_t bytes, const vk_gate_push *push,
     return status;
 }
 
-/* -- trials -------------------------------------------------------------------------------------------------------- */
-
-enum { ITERATIONS = 70000, ROWS = 512 };
-
 static rg_status
-try_loop(rt_device *d, const vk_buffer *memory, bool *right, str *error)
+open_memory(rt_device *d, uint64_t bytes, rt_trial_memory *memory, str *error)
 {
-    uint32_t x = 12345, found;
-    const vk_gate_push push = {.condition = memory->address, .expected = x, .number = ITERATIONS};
-    TRY(run(d, count_words, sizeof(count_words), &push, 1, error));
-    for (uint32_t k = 0; k < ITERATIONS; k++)
-        x = x * 1664525u + 1013904223u;
-    memcpy(&found, memory->data, sizeof(found));
-    *right = found == x;
+    vk_buffer *buffer = arena_one(mem_scratch(), vk_buffer);
+    TRY(vk_buffer_make(d, bytes, VK_USE_SHARED, buffer, error));
+    *memory = (rt_trial_memory){buffer->data, buffer->address, buffer};
     return RG_OK;
 }
 
-static uint64_t
-draw(uint64_t *state)
+static void
+close_memory(rt_device *d, rt_trial_memory *memory)
 {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    return *state;
-}
-
-/* Positive, of any bits behind the point; c such that a product that was rounded first is seen. */
-#define TRY_FLOATS(name, type, words, mantissa, root, fused, exact_bit, fused_bit)                                            \
-    static rg_status name(rt_device *d, const vk_buffer *memory, str *error)                                                  \
-    {                                                                                                                         \
-        type *rows = (type *)memory->data;                                                                                    \
-        uint64_t state = 0x9e3779b97f4a7c15u;                                                                                 \
-        bool exact = true, in_one = true;                                                                                     \
-        for (int i = 0; i < ROWS; i++) {                                                                                      \
-            type *row = rows + 6 * i;                                                                                         \
-            for (int k = 0; k < 3; k++)                                                                                       \
-                row[k] = (type)ldexp(1 + (double)(draw(&state) >> (64 - (mantissa))) / (double)((uint64_t)1 << (mantissa)),   \
-                                     (int)(draw(&state) % 40) - 20);                                                          \
-            row[2] = i % 2 ? row[2] : -(row[0] * row[1]);                                                                     \
-        }                                                                                                                     \
-        TRY(run(d, words, sizeof(words), &(vk_gate_push){.condition = memory->address}, ROWS, error));                        \
-        for (int i = 0; i < ROWS; i++) {                                                                                      \
-            const type *row = rows + 6 * i;                                                                                   \
-            exact = exact && row[3] == row[0] / row[1] && row[4] == root(row[0]);                                             \
-            in_one = in_one && row[5] == fused(row[0], row[1], row[2]);                                                       \
-        }                                                                                                                     \
-        d->features |= (exact ? exact_bit : 0) | (in_one ? fused_bit : 0);                                                    \
-        return RG_OK;                                                                                                         \
-    }
-TRY_FLOATS(try_f32, float, f32_words, 23, sqrtf, fmaf, SPIRV_EXACT32, SPIRV_FUSED32)
-TRY_FLOATS(try_f64, double, f64_words, 52, sqrt, fma, SPIRV_EXACT64, SPIRV_FUSED64)
-
-static rg_status
-try_all(rt_device *d, bool *right, str *error)
-{
-    vk_buffer memory;
-    TRY(vk_buffer_make(d, ROWS * 6 * sizeof(double), VK_USE_SHARED, &memory, error));
-    rg_status status = try_loop(d, &memory, right, error);
-    if (!status && *right)
-        status = try_f32(d, &memory, error);
-    if (!status && *right && (d->features & SPIRV_FLOAT64))
-        status = try_f64(d, &memory, error);
-    vk_buffer_free(d, &memory);
-    return status;
-}
-
-static bool
-recall_trial(rt_device *d, rg_str key, bool *right)
-{
-    rg_str kept;
-    if (!cache_get(&d->settings, key, &kept))
-        return false;
-    bytes_reader r = bytes_of(kept);
-    *right = bytes_u32(&r);
-    d->features |= bytes_u32(&r);
-    return bytes_done(&r);
+    vk_buffer_free(d, memory->buffer);
 }
 
 rg_status
 vk_trial(rt_device *d, str *error)
 {
-    str key = {.in = mem_scratch()}, result = {.in = mem_scratch()};
-    bool right = true;
-    str_addz(&key, "vulkan trial\n");
-    vk_identify(&d->facts, &key);
+    str driver = {.in = mem_scratch()}, name = {.in = mem_scratch()};
+    str_addz(&driver, "vulkan trial\n");
+    vk_identify(&d->facts, &driver);
+    str_addf(&name, "%s (%s %s)", d->facts.model, d->facts.driver, d->facts.driver_info);
+    const rt_trial trial = {.settings = &d->settings, .driver = str_view(&driver), .name = name.ptr,
+                            .has_f64 = d->facts.features & SPIRV_FLOAT64,
+                            .remedy = " (Mesa's lavapipe: 25 or newer; Debian 12: mesa-vulkan-drivers of bookworm-backports)",
+                            .open = open_memory, .close = close_memory, .run = run};
     d->features = d->facts.features;
-    if (!recall_trial(d, str_view(&key), &right)) {
-        d->features = d->facts.features;
-        TRY(try_all(d, &right, error));
-        bytes_put_u32(&result, right);
-        bytes_put_u32(&result, d->features);
-        cache_put(&d->settings, str_view(&key), str_view(&result));
-    }
-    if (right)
-        return RG_OK;
-    str_addf(error, "%s (%s %s) ends a loop of %d iterations too early, so that results would be wrong: a newer driver is needed "
-                    "(Mesa's lavapipe: 25 or newer; Debian 12: mesa-vulkan-drivers of bookworm-backports)",
-             d->facts.model, d->facts.driver, d->facts.driver_info, ITERATIONS);
-    return RG_UNSUPPORTED;
+    return rt_segments_try(d, &trial, &d->features, error);
 }

@@ -3,14 +3,10 @@
  * All that a queue does is recorded in command buffers, each of which begins behind all that the queue was given before, and is
  * submitted at once. The queue's timeline semaphore counts them. Launches find what they share in memory of the queue's:
  *
- *     slots      one rt_vulkan_launch for each launch under way, in memory that the host sees: what went wrong is read there
+ *     slots      one rt_segments_slot for each launch under way, in memory that the host sees: what went wrong is read there
  *                when the launch has ended, and the word that ends launches is written there
  *     scratch    record, workers, partial results and arguments of the launch that runs
  *     pool       pages of tapes, temporary arrays
- *
- * Kernel-level control is the host's. Where a launch has any, the host records the steps that it expects: loops go on, as often as
- * the last time, ifs go the way they went. A *gate*, a shader of our own, compares each condition with what was expected, and where
- * it differs empties the group counts of all dispatches behind it. The host then goes on from there.
  *
  * Locks, in this order: device.queues_lock, queue.lock, device.lock. A queue's is held while something is done with it, by its own
  * thread, or by one that releases a program. The device's guards submissions and lists, and nothing is waited for meanwhile. */
@@ -103,12 +99,6 @@ typedef struct vk_batch {
     uint64_t value, stamp; /* of the queue's semaphore, when they have ended; of the device's submissions */
 } vk_batch;
 
-typedef struct vk_slot {
-    rt_vulkan_launch launch;
-    uint32_t missed; /* by the gate: 1 + the number of the expectation that did not hold; 0: all did */
-    uint32_t room[7];
-} vk_slot;
-
 struct rt_queue {
     rt_device *device;
     pthread_mutex_t lock;
@@ -143,7 +133,7 @@ struct rt_program {
     rt_needs needs;
     vk_handle shader;
     vk_handle *pipelines; /* by entry */
-    uint32_t *expected;   /* by step: of a loop, how often it ran; of an if, the way it went. Guarded by queue locks only: a guess */
+    uint32_t *expected;   /* by step, of rt_segments_run */
 };
 
 /* -- loader.c */
@@ -177,14 +167,7 @@ bool vk_is_fork(const rt_device *d);
 
 /* -- trial.c: what a driver must be seen to do. RG_UNSUPPORTED: it does not */
 rg_status vk_trial(rt_device *d, str *error);
-/* One dispatch of a module with an entry "main" in the device's own queue. */
-rg_status vk_make_pipeline(rt_device *d, const uint32_t *words, size_t bytes, vk_handle *pipeline, str *error);
-extern const uint32_t vk_gate_words[];
-extern const size_t vk_gate_bytes;
-typedef struct vk_gate_push {
-    uint64_t condition, counts, missed; /* addresses */
-    uint32_t expected, number;
-} vk_gate_push;
+rg_status vk_make_pipeline(rt_device *d, const rt_shader *shader, vk_handle *pipeline, str *error);
 
 /* -- memory.c */
 

@@ -1,0 +1,164 @@
+/* The steps of a launch, recorded ahead of conditions that only the device knows. SPDX-License-Identifier: Apache-2.0 */
+#include "device/segments/segments.h"
+
+enum { CHUNK_FIRST = 16, CHUNK_MOST = 256 }; /* steps that are recorded before the host looks how they went */
+
+/* -- where a launch stands ------------------------------------------------------------------------------------------- */
+
+/* A step, and for each loop around it how often it has run. */
+typedef struct walk {
+    const ll_gpu_info *info;
+    uint32_t at;
+    uint32_t *turns; /* by step of a loop */
+} walk;
+
+static bool
+is_asking(const segments_step *s)
+{
+    return s->kind == SEGMENTS_IF || s->kind == SEGMENTS_EXIT_IF;
+}
+
+/* To the next step that something is done for; false: the launch ends. */
+static bool
+walk_on(walk *w)
+{
+    while (w->at < w->info->steps.n) {
+        const segments_step *s = &w->info->steps.at[w->at];
+        if (s->kind == SEGMENTS_RUN || s->kind == SEGMENTS_TASK || is_asking(s))
+            return true;
+        if (s->kind == SEGMENTS_LOOP)
+            w->turns[w->at] = 0;
+        uint32_t next = segments_behind(w->info->steps.at, w->at, false);
+        if (s->kind == SEGMENTS_END && next < w->at) {
+            w->turns[next]++;
+            next++;
+        }
+        w->at = next;
+    }
+    return false;
+}
+
+/* From a condition, which holds or not. */
+static void
+walk_past(walk *w, bool holds)
+{
+    w->at = segments_behind(w->info->steps.at, w->at, holds);
+}
+
+static void
+walk_as(walk *w, const walk *other)
+{
+    w->at = other->at;
+    memcpy(w->turns, other->turns, w->info->steps.n * sizeof(*w->turns));
+}
+
+/* -- what is expected of it ------------------------------------------------------------------------------------------ */
+
+/* How often the loop has run that an EXIT_IF may leave. */
+static uint32_t
+turns_of(const walk *w)
+{
+    const segments_step *steps = w->info->steps.at;
+    return w->turns[steps[steps[w->at].to].to];
+}
+
+/* `expected` holds 1 + the turns after which a loop was left the last time, 1 + whether the if's condition held; 0: nothing. */
+static bool
+expect(const uint32_t *expected, const walk *w)
+{
+    uint32_t last = __atomic_load_n(&expected[w->at], __ATOMIC_RELAXED);
+    if (w->info->steps.at[w->at].kind == SEGMENTS_IF)
+        return last != 1;
+    return last == 1 + turns_of(w);
+}
+
+static void
+learn(uint32_t *expected, const walk *w, bool holds)
+{
+    bool is_if = w->info->steps.at[w->at].kind == SEGMENTS_IF;
+    if (is_if || holds)
+        __atomic_store_n(&expected[w->at], 1 + (is_if ? holds : turns_of(w)), __ATOMIC_RELAXED);
+}
+
+rt_shader_push
+rt_segments_ask(const rt_segments_room *room, uint64_t first, uint64_t slot, const segments_step *s, bool expected, uint32_t number)
+{
+    return (rt_shader_push){.condition = first + room->record + s->place, .counts = first + room->counts,
+                            .missed = slot + offsetof(rt_segments_slot, missed), .expected = expected, .number = number};
+}
+
+/* -- chunks ---------------------------------------------------------------------------------------------------------- */
+
+/* The steps up to the end, or so many from the first condition on; *asked: how many conditions were met, which are expected to hold
+ * as expected[i] says. */
+static void
+record_chunk(const rt_segments_run *r, walk *w, uint32_t most, bool *expected, uint32_t *asked)
+{
+    *asked = 0;
+    for (uint32_t n = 0; n < most && walk_on(w); n += *asked > 0) {
+        const segments_step *s = &w->info->steps.at[w->at];
+        if (!is_asking(s)) {
+            r->how->step(r->run, s, *asked > 0);
+            w->at++;
+            continue;
+        }
+        expected[*asked] = expect(r->expected, w);
+        r->how->gate(r->run, s, expected[*asked], *asked + 1);
+        walk_past(w, expected[(*asked)++]);
+    }
+}
+
+/* Where the launch stands indeed, after a chunk that began at `w`: as many of its conditions as were as expected, and the one behind
+ * them that was not. */
+static void
+follow_chunk(const rt_segments_run *r, walk *w, const bool *expected, uint32_t asked, uint32_t missed)
+{
+    uint32_t known = missed ? missed : asked;
+    for (uint32_t i = 0; i < known && walk_on(w);) {
+        if (!is_asking(&w->info->steps.at[w->at])) {
+            w->at++;
+            continue;
+        }
+        bool holds = expected[i] != (missed && i == known - 1);
+        learn(r->expected, w, holds);
+        walk_past(w, holds);
+        i++;
+    }
+}
+
+static bool
+is_cancelled(const rt_segments_run *r, const walk *here)
+{
+    if (!atomic_load(r->stopped))
+        return false;
+    rt_segments_cancel(&r->slot->launch, here->info, here->at);
+    return true;
+}
+
+/* Chunks in which nothing is asked are not waited for: most launches are one of that kind. */
+rg_status
+rt_segments_steps(const rt_segments_run *r, arena *in, str *error)
+{
+    size_t n = r->info->steps.n;
+    bool expected[CHUNK_MOST], more = true;
+    walk ahead = {r->info, 0, arena_new_n(in, uint32_t, n + 1)}, here = {r->info, 0, arena_new_n(in, uint32_t, n + 1)};
+    for (uint32_t most = CHUNK_FIRST, asked, missed = 0; more; more = walk_on(&here)) {
+        walk_as(&ahead, &here);
+        TRY(r->how->begin(r->run, error));
+        r->slot->missed = 0;
+        record_chunk(r, &ahead, most, expected, &asked);
+        TRY(r->how->submit(r->run, asked > 0, error));
+        if (asked) {
+            if (r->slot->launch.fault)
+                break;
+            missed = r->slot->missed;
+            follow_chunk(r, &here, expected, asked, missed);
+            if (is_cancelled(r, &here))
+                break;
+            most = missed ? CHUNK_FIRST : most < CHUNK_MOST ? most * 2 : CHUNK_MOST;
+        }
+        if (!asked || !missed)
+            walk_as(&here, &ahead);
+    }
+    return RG_OK;
+}
