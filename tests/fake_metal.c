@@ -34,10 +34,10 @@ typedef struct size3 {
 
 typedef void run_fn(unsigned entry, unsigned groups, const void *push);
 
-/* of an encoder: `pipeline` for so many groups, with what was pushed by then */
+/* of an encoder: `pipeline` for so many groups, or as many as `counts` says there, with what was pushed by then */
 typedef struct dispatch {
-    struct object *pipeline;
-    unsigned long groups;
+    struct object *pipeline, *counts;
+    unsigned long groups, at;
     unsigned char pushed[BYTES];
 } dispatch;
 
@@ -98,6 +98,14 @@ make(kind kind, object *of)
 static void drop(object *o);
 
 static void
+drop_dispatch(const dispatch *d)
+{
+    drop(d->pipeline);
+    if (d->counts)
+        drop(d->counts);
+}
+
+static void
 end_object(object *o)
 {
     if (o->kind == BUFFER) {
@@ -110,7 +118,7 @@ end_object(object *o)
     for (size_t i = 0; i < o->n; i++)
         drop(o->items[i]);
     for (size_t i = 0; i < o->ndispatches; i++)
-        drop(o->dispatches[i].pipeline);
+        drop_dispatch(&o->dispatches[i]);
     if (o->pipeline)
         drop(o->pipeline);
     if (o->error)
@@ -399,6 +407,7 @@ options_fast_math(object *o, const char *sel, signed char is)
 /* Compiled texts: they stay. */
 typedef struct compiled {
     char *text;
+    int rounds;
     run_fn *run;
     struct compiled *next;
 } compiled;
@@ -421,8 +430,9 @@ with_caller(const char *text)
     size_t room = strlen(text) + 1000, n = 0;
     unsigned entries = count_entries(text);
     char *whole = malloc(room + entries * 100ul);
-    n = (size_t)sprintf(whole, "%s\nextern \"C\" void run(unsigned entry, unsigned groups, const void *push)\n{\n    switch (entry) {\n",
-                        text);
+    n = (size_t)sprintf(whole,
+                        "%s%s%s\nextern \"C\" void run(unsigned entry, unsigned groups, const void *push)\n{\n    switch (entry) {\n",
+                        fake.rounds & 1 ? "#define WRONG_QUOTIENTS\n" : "", fake.rounds & 2 ? "#define WRONG_FUSED\n" : "", text);
     for (unsigned i = 0; i < entries; i++)
         n += (size_t)sprintf(whole + n, "    case %u:\n        dispatch(e%u, push, groups);\n        break;\n", i, i);
     sprintf(whole + n, "    }\n}\n");
@@ -450,12 +460,12 @@ find_compiled(const char *text)
     static compiled *all;
     pthread_mutex_lock(&gpu);
     compiled *c = all;
-    while (c && strcmp(c->text, text) != 0)
+    while (c && (c->rounds != fake.rounds || strcmp(c->text, text) != 0))
         c = c->next;
     run_fn *run = c ? c->run : compile_text(text);
     if (!c && run) {
         c = calloc(1, sizeof *c);
-        *c = (compiled){strdup(text), run, all};
+        *c = (compiled){strdup(text), fake.rounds, run, all};
         all = c;
     }
     pthread_mutex_unlock(&gpu);
@@ -556,18 +566,33 @@ encoder_bytes(object *o, const char *sel, const void *bytes, unsigned long lengt
         memcpy(o->pushed, bytes, length);
 }
 static void
-encoder_dispatch(object *o, const char *sel, size3 groups, size3 threads)
+add_dispatch(object *o, const char *sel, dispatch d, size3 threads)
 {
     object *c = o->of;
-    bool grid = groups.at[0] && groups.at[1] == 1 && groups.at[2] == 1;
-    if (!o->pipeline || !grid || threads.at[0] != GROUP || threads.at[1] != 1 || threads.at[2] != 1) {
+    if (!o->pipeline || threads.at[0] != GROUP || threads.at[1] != 1 || threads.at[2] != 1) {
         unsafe(sel, "of another shape");
         return;
     }
     c->dispatches = realloc(c->dispatches, (c->ndispatches + 1) * sizeof(dispatch));
-    dispatch *d = &c->dispatches[c->ndispatches++];
-    *d = (dispatch){keep(o->pipeline), groups.at[0], {0}};
-    memcpy(d->pushed, o->pushed, BYTES);
+    d.pipeline = keep(o->pipeline);
+    memcpy(d.pushed, o->pushed, BYTES);
+    c->dispatches[c->ndispatches++] = d;
+}
+static void
+encoder_dispatch(object *o, const char *sel, size3 groups, size3 threads)
+{
+    if (!groups.at[0] || groups.at[1] != 1 || groups.at[2] != 1)
+        unsafe(sel, "of another shape");
+    else
+        add_dispatch(o, sel, (dispatch){.groups = groups.at[0]}, threads);
+}
+static void
+encoder_dispatch_counted(object *o, const char *sel, object *counts, unsigned long at, size3 threads)
+{
+    if (!counts || counts->kind != BUFFER || at % 4 || at + 12 > counts->bytes)
+        unsafe(sel, "by counts that are not there");
+    else
+        add_dispatch(o, sel, (dispatch){.counts = keep(counts), .at = at}, threads);
 }
 static void
 encoder_barrier(object *o, const char *sel, unsigned long scope)
@@ -592,6 +617,21 @@ open_buffers(const object *c, bool open)
     }
 }
 
+/* Counts are read when it is its turn. */
+static void
+run_dispatch(const dispatch *d)
+{
+    uint32_t groups[3] = {(uint32_t)d->groups, 1, 1};
+    if (d->counts)
+        memcpy(groups, d->counts->gpu + d->at, sizeof groups);
+    if (groups[1] != 1 || groups[2] != 1)
+        unsafe("counts", "of another shape");
+    if (groups[0]) {
+        d->pipeline->run(d->pipeline->entry, groups[0], d->pushed);
+        fake.dispatches++;
+    }
+}
+
 static void
 commands_commit(object *o, const char *sel)
 {
@@ -606,11 +646,9 @@ commands_commit(object *o, const char *sel)
     }
     pthread_mutex_lock(&gpu);
     open_buffers(o, true);
-    for (size_t i = 0; i < o->ndispatches; i++) {
-        const dispatch *d = &o->dispatches[i];
-        d->pipeline->run(d->pipeline->entry, (unsigned)d->groups, d->pushed);
-        fake.dispatches++;
-    }
+    fake.commits++;
+    for (size_t i = 0; i < o->ndispatches; i++)
+        run_dispatch(&o->dispatches[i]);
     open_buffers(o, false);
     pthread_mutex_unlock(&gpu);
 }
@@ -675,6 +713,7 @@ static const struct {
     METHOD(ENCODER, "setComputePipelineState:", encoder_pipeline),
     METHOD(ENCODER, "setBytes:length:atIndex:", encoder_bytes),
     METHOD(ENCODER, "dispatchThreadgroups:threadsPerThreadgroup:", encoder_dispatch),
+    METHOD(ENCODER, "dispatchThreadgroupsWithIndirectBuffer:indirectBufferOffset:threadsPerThreadgroup:", encoder_dispatch_counted),
     METHOD(ENCODER, "memoryBarrierWithScope:", encoder_barrier),
     METHOD(ENCODER, "endEncoding", encoder_end),
 };

@@ -14,12 +14,13 @@ typedef struct fake_metal {
     unsigned long width; /* of SIMD-groups */
     uint64_t memory, piece; /* bytes of all buffers, of one at most */
     int strict;         /* the host's side of what a launch uses is not accessible while it runs */
+    int rounds;         /* how it rounds: not as IEEE 754 quotients and roots (bit 0), products with a sum (bit 1) */
     const char *lacks;  /* a class */
     long fails_at;      /* the number of the call that fails, of all that can; 0: none */
     long fails_with;    /* the error of a command buffer that fails */
     int removed;        /* every command buffer fails */
     /* what it has seen */
-    long calls, alive, dispatches, unsafe;
+    long calls, alive, commits, dispatches, unsafe; /* commits: of command buffers; dispatches: of any threadgroups */
     uint64_t used;      /* bytes of buffers */
     char failed[64];    /* the selector of fails_at */
     char why[160];      /* the first unsafe one */

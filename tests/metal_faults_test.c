@@ -126,19 +126,48 @@ run_scene(long call, long code_, rg_str bytes)
     return reached;
 }
 
-/* What it was made for is in the key of what is kept. */
+/* What it was made for is in the key of what is kept, and so is how the GPU rounds, of which no more than one command buffer after another
+ * is asked. */
 static void
-check_key(void)
+check_key(int rounds, spirv_features expected, long commits)
 {
     str error = {.in = mem_scratch()}, key = {.in = mem_scratch()};
     rt_device *device = NULL;
+    unsigned features = 0;
     *fake = usual;
+    fake->rounds = rounds;
     CHECK(!table->open(0, &device, &error), "%s", error.ptr);
     if (!device)
         return;
     CHECK(table->describe(device, NULL, &key) && strstr(key.ptr, "a GPU that is not there") && strstr(key.ptr, "Version 0 (fake)"), "%s",
           key.ptr);
+    CHECK(sscanf(key.ptr, "metal %x", &features) == 1 && features == (MSL_FEATURES | expected), "%s", key.ptr);
+    CHECK(fake->commits == commits, "%ld command buffers, expected %ld", fake->commits, commits);
     table->close(device);
+}
+
+/* How a GPU rounds is seen once, and then kept. */
+static void
+check_trial(void)
+{
+    char folder[] = "/tmp/metal_faults_XXXXXX", remove[64];
+    check_key(0, SPIRV_EXACT32 | SPIRV_FUSED32, 2);
+    check_key(1, SPIRV_FUSED32, 2);
+    check_key(2, SPIRV_EXACT32, 2);
+    check_key(3, 0, 2);
+    if (!mkdtemp(folder)) {
+        CHECK(false, "no folder");
+        return;
+    }
+    setenv("RG_CACHE", folder, 1);
+    check_key(1, SPIRV_FUSED32, 2);
+    check_key(1, SPIRV_FUSED32, 0);
+    setenv("RG_CACHE", "off", 1);
+    snprintf(remove, sizeof remove, "rm -r %s", folder);
+    CHECK(system(remove) == 0);
+    setenv("RG_METAL_WITHOUT", "262144", 1);
+    check_key(0, SPIRV_EXACT32, 2);
+    unsetenv("RG_METAL_WITHOUT");
 }
 
 int
@@ -155,7 +184,7 @@ main(int argc, char **argv)
     setenv("RG_METAL_GROUPS", "2", 1);
     usual = *fake;
     table = rt_device_find(RG_STR("metal"));
-    check_key();
+    check_trial();
     rg_str bytes = code();
     bool reached = run_scene(0, 0, bytes);
     for (long call = 1; reached; call++)

@@ -72,9 +72,24 @@ static const char source[] =
     "        y[i] = v[i];\n"
     "    }\n"
     "}\n"
+    "void counts(int n, float x[n], const float last[1])\n"
+    "{\n"
+    "    while (x[0] < last[0]) {\n"
+    "        #pragma omp parallel for\n"
+    "        for (int i = 0; i < n; i++)\n"
+    "            x[i] = x[i] + 1;\n"
+    "    }\n"
+    "}\n"
+    "#include <math.h>\n"
+    "void rounds(int n, const float x[n], float y[n])\n"
+    "{\n"
+    "    #pragma omp parallel for\n"
+    "    for (int i = 0; i < n; i++)\n"
+    "        y[i] = fmaf(x[i], 1 / x[(i + 1) % n], sqrtf(x[i]) / x[(i + 7) % n]);\n"
+    "}\n"
     "void turns(int n, float x[n], const float stop[1])\n"
     "{\n"
-    "    while (stop[0] > 0) {\n" /* line 58 */
+    "    while (stop[0] > 0) {\n" /* line 73 */
     "        #pragma omp parallel for\n"
     "        for (int i = 0; i < n; i++)\n"
     "            x[i] = x[i] + 1;\n"
@@ -261,6 +276,59 @@ test_steps(void)
         }
 }
 
+/* Steps are recorded ahead of the conditions, as many as the last launch had: the host waits less often than the device asks. */
+static void
+test_ahead(void)
+{
+    scene s;
+    if (!open_scene(&s, "metal", "counts", 0))
+        return;
+    rg_array *x = add_array(&s, "x", RG_F32, N, 0, false), *last = add_array(&s, "last", RG_F32, 1, 200, false);
+    float host[N];
+    for (int i = 0; i < 4; i++) {
+        float until = i < 2 ? 200 : 150;
+        long commits = fake->commits;
+        GOOD(rg_array_fill(s.queue, x, RG_PRIMAL, 0));
+        GOOD(rg_array_fill(s.queue, last, RG_PRIMAL, until));
+        GOOD(rg_launch(s.queue, s.args, RG_FORWARD));
+        GOOD(rg_array_read(s.queue, x, RG_PRIMAL, host, sizeof host));
+        CHECK(host[0] == until && host[N - 1] == until, "%g and %g, expected %g", host[0], host[N - 1], until);
+        CHECK(fake->commits - commits <= 8, "launch %d: %ld command buffers", i, fake->commits - commits);
+    }
+    close_scene(&s);
+}
+
+/* -- rounding ------------------------------------------------------------------------------------------------------ */
+
+static void
+round_all(const char *device, float y[N])
+{
+    scene s;
+    float host[N];
+    if (!open_scene(&s, device, "rounds", 0))
+        return;
+    rg_array *x = add_array(&s, "x", RG_F32, N, 0, false), *to = add_array(&s, "y", RG_F32, N, 0, false);
+    for (int i = 0; i < N; i++)
+        host[i] = 0.01f + (float)(i * 7919 % 10007) / 31;
+    GOOD(rg_array_write(s.queue, x, RG_PRIMAL, host, sizeof host));
+    GOOD(rg_launch(s.queue, s.args, RG_FORWARD));
+    GOOD(rg_array_read(s.queue, to, RG_PRIMAL, y, N * sizeof *y));
+    close_scene(&s);
+}
+
+/* Results are those of IEEE 754 however the GPU rounds. */
+static void
+test_rounding(void)
+{
+    static float found[N], expected[N];
+    round_all("interp", expected);
+    for (fake->rounds = 0; fake->rounds < 4; fake->rounds++) {
+        round_all("metal", found);
+        CHECK(memcmp(found, expected, sizeof found) == 0, "%d: %g, expected %g", fake->rounds, found[1], expected[1]);
+    }
+    fake->rounds = 0;
+}
+
 /* -- prints -------------------------------------------------------------------------------------------------------- */
 
 static void
@@ -333,8 +401,11 @@ test_refusals(void)
     refuses("wide", RG_F64, RG_UNSUPPORTED, "Metal: an atomic update of 64 bits");
     scene s;
     fake->width = 64;
+    check_open("metal", RG_DEVICE, "SIMD-groups of 32 threads are needed");
+    fake->width = 32;
     if (!open_scene(&s, "metal", "checked", 0))
         return;
+    fake->width = 64;
     add_array(&s, "x", RG_F32, N, 1, false);
     add_array(&s, "y", RG_F32, N, 1, false);
     FAILS(rg_launch(s.queue, s.args, RG_FORWARD), RG_DEVICE,
@@ -399,7 +470,7 @@ test_cancel(void)
     GOOD(rg_launch(s.queue, s.args, RG_FORWARD));
     GOOD(rg_array_fill(s.queue, stop, RG_PRIMAL, 1));
     pthread_create(&thread, NULL, cancel_soon, s.queue);
-    FAILS(rg_launch(s.queue, s.args, RG_FORWARD), RG_CANCELLED, "kernel `turns` (forward): kernels.c:58: the launch was cancelled");
+    FAILS(rg_launch(s.queue, s.args, RG_FORWARD), RG_CANCELLED, "kernel `turns` (forward): kernels.c:73: the launch was cancelled");
     pthread_join(thread, NULL);
     GOOD(rg_array_fill(s.queue, stop, RG_PRIMAL, 0));
     GOOD(rg_launch(s.queue, s.args, RG_FORWARD));
@@ -467,6 +538,8 @@ main(int argc, char **argv)
     test_devices(argv[1]);
     test_memory();
     test_steps();
+    test_ahead();
+    test_rounding();
     test_prints();
     test_faults();
     test_refusals();

@@ -10,7 +10,7 @@ static const char *const forms[] = {
     [SPV_LOAD] = "*$1", [SPV_F_TO_U] = "@($1)", [SPV_F_TO_S] = "@(~($1))", [SPV_S_TO_F] = "@(#1)", [SPV_U_TO_F] = "@($1)",
     [SPV_U_CONVERT] = "@($1)", [SPV_S_CONVERT] = "@(~(#1))", [SPV_BITCAST] = "as_type<@>($1)", [SPV_S_NEGATE] = "-$1",
     [SPV_F_NEGATE] = "-$1", [SPV_I_ADD] = "$1 + $2", [SPV_F_ADD] = "$1 + $2", [SPV_I_SUB] = "$1 - $2", [SPV_F_SUB] = "$1 - $2",
-    [SPV_I_MUL] = "$1 * $2", [SPV_F_MUL] = "$1 * $2", [SPV_U_DIV] = "$1 / $2", [SPV_S_DIV] = "@(#1 / #2)", [SPV_F_DIV] = "$1 / $2",
+    [SPV_I_MUL] = "$1 * $2", [SPV_F_MUL] = "$1 * $2", [SPV_U_DIV] = "$1 / $2", [SPV_S_DIV] = "@(#1 / #2)", [SPV_F_DIV] = "precise::divide($1, $2)",
     [SPV_U_MOD] = "$1 % $2", [SPV_S_REM] = "@(#1 % #2)", [SPV_LOGICAL_EQUAL] = "$1 == $2", [SPV_LOGICAL_NOT_EQUAL] = "$1 != $2",
     [SPV_LOGICAL_OR] = "$1 || $2", [SPV_LOGICAL_AND] = "$1 && $2", [SPV_LOGICAL_NOT] = "!$1", [SPV_SELECT] = "$1 ? $2 : $3",
     [SPV_I_EQUAL] = "$1 == $2", [SPV_I_NOT_EQUAL] = "$1 != $2", [SPV_U_GREATER] = "$1 > $2", [SPV_S_GREATER] = "#1 > #2",

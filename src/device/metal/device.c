@@ -107,7 +107,6 @@ new_device(uint32_t ordinal, rt_device **device, str *error)
     rt_device *d = mem_zalloc(sizeof(*d));
     mem_owner owns;
     d->settings = settings_read();
-    d->features = MSL_FEATURES & ~d->settings.metal_without;
     d->forks = rt_forks();
     pthread_mutex_init(&d->lock, NULL);
     mem_own(&owns, close_device, d);
@@ -120,18 +119,36 @@ new_device(uint32_t ordinal, rt_device **device, str *error)
     return status;
 }
 
+/* For kernels. */
+static rg_status
+make_ready(rt_device *d, str *error)
+{
+    if (!d->facts.fits) {
+        str_addf(error, "a GPU of Apple's with Metal 3 is needed (M1 or later, macOS 13), which %s is not", d->facts.model);
+        return RG_UNSUPPORTED;
+    }
+    TRY(mtl_make_shader(d, &rt_gate_shader, &d->gate, error));
+    return mtl_trial(d, error);
+}
+
 rg_status
 mtl_open(uint32_t ordinal, rt_device **device, str *error)
 {
     rt_device *d;
+    mtl_entry entry;
+    mem_owner owns;
     TRY(new_device(ordinal, &d, error));
-    if (d->facts.fits) {
+    mem_own(&owns, close_device, d);
+    rg_status status = mtl_enter(&entry, d, error);
+    if (!status)
+        status = make_ready(d, error);
+    mtl_leave(&entry);
+    mem_disown(&owns);
+    if (status)
+        mtl_close(d);
+    else
         *device = d;
-        return RG_OK;
-    }
-    str_addf(error, "a GPU of Apple's with Metal 3 is needed (M1 or later, macOS 13), which %s is not", d->facts.model);
-    mtl_close(d);
-    return RG_UNSUPPORTED;
+    return status;
 }
 
 rg_status
@@ -155,8 +172,10 @@ mtl_close(rt_device *d)
 {
     for (size_t i = 0; i < d->pieces.n; i++)
         mtl_free_buffer(d, &d->pieces.at[i]);
-    if (d->device && !mtl_is_fork(d))
+    if (d->device && !mtl_is_fork(d)) {
+        mtl_release(&d->api, d->gate);
         mtl_release(&d->api, d->device);
+    }
     mtl_unload(&d->api);
     vec_free(&d->pieces);
     pthread_mutex_destroy(&d->lock);

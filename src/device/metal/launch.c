@@ -21,7 +21,7 @@ open_all(rt_queue *q, str *error)
         q->queue = mtl_new_queue(&d->api, d->device);
         if (!q->queue)
             str_addz(error, "Metal gives no command queue");
-        status = q->queue ? mtl_make_buffer(d, sizeof(rt_vulkan_launch), &q->control, error) : RG_DEVICE;
+        status = q->queue ? mtl_make_buffer(d, sizeof(rt_segments_slot), &q->control, error) : RG_DEVICE;
     }
     mtl_leave(&entry);
     return status;
@@ -65,7 +65,7 @@ mtl_cancel(rt_queue *q)
     if (!atomic_load(&q->running))
         return;
     atomic_store(&q->stopped, true);
-    __atomic_store_n(&((rt_vulkan_launch *)q->control.data)->stop, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&((rt_segments_slot *)q->control.data)->launch.stop, 1, __ATOMIC_RELAXED);
 }
 
 uint64_t
@@ -79,11 +79,12 @@ mtl_tape_peak(rt_queue *q)
 typedef struct mtl_run {
     rt_queue *q;
     const rt_program *p;
-    rt_vulkan_launch *launch; /* in the control buffer */
-    rt_segments_room at;      /* in the scratch buffer */
-    rt_vulkan_push push;
+    rt_segments_slot *slot; /* in the control buffer */
+    rt_segments_room at;    /* in the scratch buffer */
     mtl_id *used; /* buffers that the launch reaches */
     unsigned long nused;
+    mtl_entry entry; /* while commands are recorded */
+    mtl_id commands, encoder;
 } mtl_run;
 
 static rg_status
@@ -147,49 +148,21 @@ prepare(mtl_run *r, const rt_arg *args, str *error)
     for (size_t i = 0; i < countof(own); i++)
         if (own[i])
             r->used[r->nused++] = own[i];
-    r->push = (rt_vulkan_push){q->control.address, q->scratch.address + r->at.args};
-    r->launch = (rt_vulkan_launch *)q->control.data;
-    *r->launch = (rt_vulkan_launch){.prints = r->p->code.info.prints ? q->prints.address : 0};
-    rt_segments_place(&r->at, q->scratch.address, q->pages.address, q->budget, r->launch);
+    r->slot = (rt_segments_slot *)q->control.data;
+    r->slot->launch = (rt_vulkan_launch){.prints = r->p->code.info.prints ? q->prints.address : 0};
+    rt_segments_place(&r->at, q->scratch.address, q->pages.address, q->budget, &r->slot->launch);
     if (atomic_load(&q->stopped))
-        __atomic_store_n(&r->launch->stop, 1, __ATOMIC_RELAXED);
+        __atomic_store_n(&r->slot->launch.stop, 1, __ATOMIC_RELAXED);
     return RG_OK;
 }
 
-/* -- steps --------------------------------------------------------------------------------------------------------- */
+/* -- commands ------------------------------------------------------------------------------------------------------- */
 
-/* the first step from `at` on that something is done for, or that asks; the number of steps: the launch ends */
-static uint32_t
-next_step(const ll_gpu_info *info, uint32_t at)
+static rg_status
+no_commands(str *error)
 {
-    const segments_step *steps = info->steps.at;
-    while (at < info->steps.n && (steps[at].kind == SEGMENTS_LOOP || steps[at].kind == SEGMENTS_ELSE || steps[at].kind == SEGMENTS_END))
-        at = segments_behind(steps, at, false);
-    return at;
-}
-
-static bool
-runs(const ll_gpu_info *info, uint32_t at)
-{
-    return at < info->steps.n && (info->steps.at[at].kind == SEGMENTS_RUN || info->steps.at[at].kind == SEGMENTS_TASK);
-}
-
-/* Up to a step that asks, or the end. */
-static uint32_t
-encode(const mtl_run *r, mtl_id encoder, uint32_t at)
-{
-    const mtl_api *api = &r->q->device->api;
-    const ll_gpu_info *info = &r->p->code.info;
-    mtl_use(api, encoder, r->used, r->nused, MTL_READ_WRITE);
-    mtl_set_bytes(api, encoder, &r->push, sizeof(r->push), 0);
-    for (; runs(info, at); at = next_step(info, at + 1)) {
-        const segments_step *s = &info->steps.at[at];
-        mtl_set_pipeline(api, encoder, r->p->pipelines[s->entry]);
-        mtl_dispatch(api, encoder, (mtl_size){s->kind == SEGMENTS_TASK ? r->at.groups : 1, 1, 1}, (mtl_size){RT_WARP, 1, 1});
-        mtl_barrier(api, encoder, MTL_SCOPE_BUFFERS);
-    }
-    mtl_end(api, encoder);
-    return at;
+    str_addz(error, "Metal gives no commands to fill");
+    return RG_DEVICE;
 }
 
 /* Of commands that have ended. */
@@ -210,45 +183,92 @@ check(rt_device *d, mtl_id commands, str *error)
     return code == MTL_ERROR_OUT_OF_MEMORY ? RG_OUT_OF_MEMORY : RG_DEVICE;
 }
 
-/* The steps from *at to the next one that asks, or the end. */
 static rg_status
-run_part(const mtl_run *r, uint32_t *at, str *error)
+end_commands(rt_device *d, mtl_id commands, mtl_id encoder, str *error)
 {
-    rt_device *d = r->q->device;
-    mtl_entry entry;
-    rg_status status = mtl_enter(&entry, d, error);
-    mtl_id commands = status ? NULL : mtl_commands(&d->api, r->q->queue), encoder = mtl_encoder(&d->api, commands);
+    mtl_end(&d->api, encoder);
+    mtl_commit(&d->api, commands);
+    mtl_wait(&d->api, commands);
+    return check(d, commands, error);
+}
+
+static void
+push_to(const mtl_api *api, mtl_id encoder, mtl_id pipeline, const void *push, unsigned long bytes)
+{
+    mtl_set_pipeline(api, encoder, pipeline);
+    mtl_set_bytes(api, encoder, push, bytes, 0);
+}
+
+static const mtl_size one_warp = {RT_WARP, 1, 1};
+
+rg_status
+mtl_run_shader(rt_device *d, mtl_id pipeline, const rt_shader_push *push, mtl_id buffer, uint32_t groups, str *error)
+{
+    const mtl_api *api = &d->api;
+    mtl_id queue = mtl_new_queue(api, d->device), commands = mtl_commands(api, queue), encoder = mtl_encoder(api, commands);
+    rg_status status = encoder ? RG_OK : no_commands(error);
     if (encoder) {
-        *at = encode(r, encoder, *at);
-        mtl_commit(&d->api, commands);
-        mtl_wait(&d->api, commands);
-        status = check(d, commands, error);
-    } else if (!status) {
-        str_addz(error, "Metal gives no commands to fill");
-        status = RG_DEVICE;
+        mtl_use(api, encoder, &buffer, 1, MTL_READ_WRITE);
+        push_to(api, encoder, pipeline, push, sizeof(*push));
+        mtl_dispatch(api, encoder, (mtl_size){groups, 1, 1}, one_warp);
+        status = end_commands(d, commands, encoder, error);
     }
-    mtl_leave(&entry);
+    mtl_release(api, queue);
     return status;
 }
 
+/* -- steps: no commands are under way while others are recorded ------------------------------------------------------- */
+
 static rg_status
-run_steps(const mtl_run *r, str *error)
+begin(void *run, str *error)
 {
-    const ll_gpu_info *info = &r->p->code.info;
-    for (uint32_t at = next_step(info, 0); at < info->steps.n && !r->launch->fault; at = next_step(info, at)) {
-        if (runs(info, at)) {
-            TRY(run_part(r, &at, error));
-            continue;
-        }
-        uint32_t holds;
-        memcpy(&holds, r->q->scratch.data + r->at.record + info->steps.at[at].place, sizeof(holds));
-        at = segments_behind(info->steps.at, at, holds);
-        if (atomic_load(&r->q->stopped)) {
-            rt_segments_cancel(r->launch, info, at);
-            break;
-        }
+    mtl_run *r = run;
+    rt_device *d = r->q->device;
+    rg_status status = mtl_enter(&r->entry, d, error);
+    r->commands = status ? NULL : mtl_commands(&d->api, r->q->queue);
+    r->encoder = mtl_encoder(&d->api, r->commands);
+    if (!r->encoder) {
+        status = status ? status : no_commands(error);
+        mtl_leave(&r->entry);
+        return status;
     }
+    *(rt_segments_counts *)(r->q->scratch.data + r->at.counts) = rt_segments_all(&r->at);
+    mtl_use(&d->api, r->encoder, r->used, r->nused, MTL_READ_WRITE);
     return RG_OK;
+}
+
+static void
+record_step(void *run, const segments_step *s, bool counted)
+{
+    const mtl_run *r = run;
+    const mtl_api *api = &r->q->device->api;
+    const rt_vulkan_push push = {r->q->control.address + offsetof(rt_segments_slot, launch), r->q->scratch.address + r->at.args};
+    push_to(api, r->encoder, r->p->pipelines[s->entry], &push, sizeof(push));
+    if (counted)
+        mtl_dispatch_counted(api, r->encoder, r->q->scratch.buffer, rt_segments_count_of(&r->at, s), one_warp);
+    else
+        mtl_dispatch(api, r->encoder, (mtl_size){s->kind == SEGMENTS_TASK ? r->at.groups : 1, 1, 1}, one_warp);
+    mtl_barrier(api, r->encoder, MTL_SCOPE_BUFFERS);
+}
+
+static void
+record_gate(void *run, const segments_step *s, bool expected, uint32_t number)
+{
+    const mtl_run *r = run;
+    const mtl_api *api = &r->q->device->api;
+    const rt_shader_push push = rt_segments_ask(&r->at, r->q->scratch.address, r->q->control.address, s, expected, number);
+    push_to(api, r->encoder, r->q->device->gate, &push, sizeof(push));
+    mtl_dispatch(api, r->encoder, (mtl_size){1, 1, 1}, one_warp);
+    mtl_barrier(api, r->encoder, MTL_SCOPE_BUFFERS);
+}
+
+static rg_status
+submit(void *run, bool waits, str *error)
+{
+    mtl_run *r = run;
+    rg_status status = end_commands(r->q->device, r->commands, r->encoder, error);
+    mtl_leave(&r->entry);
+    return status;
 }
 
 static const ll_place *
@@ -261,20 +281,23 @@ find_place(void *info, uint32_t program, uint32_t place)
 static rg_status
 launch_here(rt_queue *q, rt_program *p, const rt_arg *args, str *error)
 {
+    static const rt_segments_recorder how = {begin, record_step, record_gate, submit};
     mtl_run r = {.q = q, .p = p};
     atomic_store(&q->stopped, false);
     atomic_store(&q->running, true);
     rg_status status = prepare(&r, args, error);
-    if (!status)
-        status = run_steps(&r, error);
+    if (!status) {
+        const rt_segments_run run = {&how, &r, &p->code.info, p->expected, r.slot, &q->stopped};
+        status = rt_segments_steps(&run, mem_scratch(), error);
+    }
     atomic_store(&q->running, false);
     rt_explain_prints(&q->sink, (rt_gpu_prints *)q->prints.data, find_place, &p->code.info);
     if (status)
         return status;
-    uint64_t used = rt_segments_used(r.launch);
+    uint64_t used = rt_segments_used(&r.slot->launch);
     if (used > q->peak)
         __atomic_store_n(&q->peak, used, __ATOMIC_RELAXED);
-    return rt_segments_explain(r.launch, &p->code.info, NULL, p->file, error);
+    return rt_segments_explain(&r.slot->launch, &p->code.info, NULL, p->file, error);
 }
 
 rg_status

@@ -3,13 +3,13 @@
  * The GPU shares the host's memory. Arrays lie in buffers, and their addresses are the host's: copies are the host's, and a launch gets the
  * GPU's addresses in their place. A launch has ended when the call returns, so a queue has one at most, and nobody waits for one.
  *
- *     control    an rt_vulkan_launch: faults are read there, and the word that ends launches is written there
- *     scratch    record, workers, partial results, arguments
+ *     control    an rt_segments_slot: faults are read there, and the word that ends launches is written there
+ *     scratch    record, workers, partial results, arguments, counts of groups
  *     pages      pages of tapes, temporary arrays
  *     prints     an rt_gpu_prints, which is read when a launch has ended
  *
- * The steps up to the next condition are one command buffer, of one encoder that runs them one after the other. Then the host reads the
- * condition in the record. Objects that calls give without owning them live in a pool, which each entry (mtl_enter) has for itself. */
+ * The steps that are expected are one command buffer, of one encoder that runs them one after the other; then the host looks how they
+ * went (device/segments). Objects that calls give without owning them live in a pool, which each entry (mtl_enter) has for itself. */
 #ifndef DEVICE_METAL_METAL_H
 #define DEVICE_METAL_METAL_H
 
@@ -38,7 +38,8 @@ struct rt_device {
     mtl_id device;
     mtl_facts facts;
     settings settings;
-    spirv_features features;
+    spirv_features features; /* with what the trial has shown */
+    mtl_id gate;            /* a pipeline */
     unsigned forks;         /* that this process had behind it when the device was opened */
     pthread_mutex_t lock;   /* of what follows */
     vec(mtl_buffer) pieces; /* memory that was allocated, by address of the host */
@@ -64,6 +65,7 @@ struct rt_program {
     const char *text; /* in MSL; the code's */
     rt_needs needs;
     mtl_id *pipelines; /* by entry; NULL: not made */
+    uint32_t *expected; /* by step, of rt_segments_run */
 };
 
 /* -- device.c */
@@ -93,6 +95,8 @@ extern const rt_memory_table mtl_memory;
 
 /* -- program.c */
 
+/* Of the entries of a text, each NULL at first. The caller releases what there is, in any case. */
+rg_status mtl_make_pipelines(rt_device *d, const char *msl, uint32_t entries, mtl_id *pipelines, str *error);
 rg_status mtl_make(rt_device *d, const rt_program_desc *desc, unsigned wanted, str *code, diag_list *diags);
 bool mtl_describe(rt_device *d, const rt_program_desc *desc, str *key);
 rg_status mtl_compile(rt_device *d, const rt_program_desc *desc, rt_program **program, diag_list *diags);
@@ -105,5 +109,12 @@ void mtl_close_queue(rt_queue *q);
 rg_status mtl_launch(rt_queue *q, rt_program *p, const rt_arg *args, str *error);
 void mtl_cancel(rt_queue *q);
 uint64_t mtl_tape_peak(rt_queue *q);
+/* In so many threadgroups; waits. `buffer`: what it reaches */
+rg_status mtl_run_shader(rt_device *d, mtl_id pipeline, const rt_shader_push *push, mtl_id buffer, uint32_t groups, str *error);
+
+/* -- trial.c */
+
+rg_status mtl_make_shader(rt_device *d, const rt_shader *shader, mtl_id *pipeline, str *error);
+rg_status mtl_trial(rt_device *d, str *error);
 
 #endif
