@@ -1,38 +1,48 @@
 /* Kernels as SPIR-V. SPDX-License-Identifier: Apache-2.0
  *
- *   spirv_test [--val PATH] [--every N] [--refused N] [--deterministic] [--keep FOLDER] FILE.c|FOLDER...
+ *   spirv_test [--val PATH|--cross PATH] [--every N] [--refused N] [--deterministic] [--keep FOLDER] FILE.c|FOLDER...
  *
  * Every kernel of the files in every form becomes SPIR-V, for devices that have much, less and little. What is made reads
- * back, and each step names an entry that is there. With --val, the path of spirv-val, every Nth module is validated. What is refused
- * is counted, by its reason; more than --refused are a failure. */
+ * back, and each step names an entry that is there. With --val, the path of spirv-val, every Nth module is validated. With --cross, the
+ * path of SPIRV-Cross, the devices are what MoltenVK makes of a GPU of Apple's, and every entry of every Nth module has to become MSL.
+ * What is refused is counted, by its reason; more than --refused are a failure. */
 #include "codegen/spirv/spirv.h"
 #include "front/c/front_c.h"
 #include "pipeline/pipeline.h"
 
 #include <glob.h>
+#include <unistd.h>
 
 typedef struct setting {
-    const char *val, *keep;
+    const char *val, *cross, *keep;
     int every, refused;
     bool fixed;
 } setting;
 
 typedef struct tally {
-    int modules, validated, refused, failures;
-    size_t words;
+    int modules, seen, refused, failures; /* seen: by the tool */
+    size_t words, entries;
     struct {
         char text[128];
         int n;
     } reasons[16];
 } tally;
 
+/* MoltenVK, as its source has it: subgroups are of 32, but cannot be required. How it rounds is tried. */
+enum {
+    MOLTEN = SPIRV_INT64 | SPIRV_ADDRESSES | SPIRV_MODEL | SPIRV_STORAGE8 | SPIRV_STORAGE16 | SPIRV_ATOMIC_ADD32 | SPIRV_ROUND32 |
+             SPIRV_KEEPS32
+};
 static const struct {
     const char *name;
     spirv_features has;
+    bool crosses; /* for --cross alone */
 } devices[] = {
-    {"much", UINT32_MAX},
-    {"no exact fma", SPIRV_INT64 | SPIRV_ADDRESSES | SPIRV_MODEL | SPIRV_FLOAT64 | SPIRV_ATOMIC_INT64 | SPIRV_SUBGROUPS},
-    {"little", SPIRV_INT64 | SPIRV_ADDRESSES | SPIRV_MODEL | SPIRV_ATOMIC_INT64 | SPIRV_FUSED32},
+    {"much", UINT32_MAX, false},
+    {"no exact fma", SPIRV_INT64 | SPIRV_ADDRESSES | SPIRV_MODEL | SPIRV_FLOAT64 | SPIRV_ATOMIC_INT64 | SPIRV_SUBGROUPS, false},
+    {"little", SPIRV_INT64 | SPIRV_ADDRESSES | SPIRV_MODEL | SPIRV_ATOMIC_INT64 | SPIRV_FUSED32, false},
+    {"what MoltenVK has", MOLTEN, true},
+    {"that and subgroups, rounded right", MOLTEN | SPIRV_SUBGROUPS | SPIRV_EXACT32 | SPIRV_FUSED32, true},
 };
 
 static void
@@ -56,8 +66,19 @@ count_refusal(const char *message, tally *t)
     t->refused++;
 }
 
+/* what the tool is asked about a module */
 static void
-validate(const setting *s, const char *what, const spirv_code *code, tally *t)
+add_command(const setting *s, const spirv_code *code, const char *path, str *command)
+{
+    if (s->val)
+        str_addf(command, "%s --target-env vulkan1.2 %s", s->val, path);
+    for (uint32_t i = 0; s->cross && i < code->entries; i++)
+        str_addf(command, "%s'%s' %s --msl --msl-version 30000 --stage comp --entry e%u --output %s.metal", i ? " && " : "", s->cross,
+                 path, i, path);
+}
+
+static void
+ask_tool(const setting *s, const char *what, const spirv_code *code, tally *t)
 {
     char path[] = "/tmp/spirv_test_XXXXXX.spv";
     str command = {0};
@@ -66,19 +87,24 @@ validate(const setting *s, const char *what, const spirv_code *code, tally *t)
         fail(t, what, "cannot be written");
         return;
     }
-    str_addf(&command, "%s --target-env vulkan1.2 %s", s->val, path);
+    add_command(s, code, path, &command);
     fflush(stdout);
     if (system(command.ptr))
-        fail(t, what, "spirv-val refuses it");
-    t->validated++;
+        fail(t, what, s->val ? "spirv-val refuses it" : "SPIRV-Cross does not translate it");
+    t->seen++;
+    t->entries += code->entries;
+    str_free(&command);
     if (s->keep) {
-        str_free(&command);
-        str_addf(&command, "cp %s '%s/%d.spv'", path, s->keep, t->modules);
+        str_addf(&command, "cp %s* '%s'", path, s->keep);
         if (system(command.ptr))
             fail(t, what, "cannot be kept");
+        str_free(&command);
     }
+    str_addf(&command, "%s.metal", path);
+    remove(command.ptr);
     remove(path);
     str_free(&command);
+    close(file);
 }
 
 /* also that what is cut short is seen to be */
@@ -94,8 +120,8 @@ check_code(const setting *s, const char *what, const str *bytes, spirv_features 
     }
     if (code.uses & ~has)
         fail(t, what, "uses what the device lacks");
-    if (s->val && t->modules % s->every == 0)
-        validate(s, what, &code, t);
+    if ((s->val || s->cross) && t->modules % s->every == 0)
+        ask_tool(s, what, &code, t);
     t->words += code.nwords;
     spirv_code_free(&code);
 }
@@ -128,7 +154,8 @@ run_form(const setting *s, const ir_fn *source, rg_form form, tally *t)
     pipeline_options options = {.form = form, .contraction = true, .stage = IR_STAGE_SEGMENTS, .target = &target_segments};
     ir_module *m = pipeline_run(source, &options, &diags, &fn);
     for (uint32_t i = 0; m && i < countof(devices); i++)
-        run_device(s, fn, pipeline_form_name(form), i, t);
+        if (devices[i].crosses == (s->cross != NULL))
+            run_device(s, fn, pipeline_form_name(form), i, t);
     ir_module_free(m);
     diag_free(&diags);
 }
@@ -189,6 +216,8 @@ main(int argc, char **argv)
         size_t n = strlen(word);
         if (strcmp(word, "--val") == 0)
             s.val = value, i++;
+        else if (strcmp(word, "--cross") == 0)
+            s.cross = value, i++;
         else if (strcmp(word, "--keep") == 0)
             s.keep = value, i++;
         else if (strcmp(word, "--every") == 0)
@@ -202,10 +231,11 @@ main(int argc, char **argv)
         else
             run_folder(&s, word, &t);
     }
-    if (!s.val)
+    if (!s.val && !s.cross)
         printf("left out: the validator's word (spirv-val is missing)\n");
     for (size_t i = 0; i < countof(t.reasons) && t.reasons[i].n; i++)
         printf("%4d refused: %s\n", t.reasons[i].n, t.reasons[i].text);
-    printf("%d modules of %zu words, %d validated, %d refused, %d failures\n", t.modules, t.words, t.validated, t.refused, t.failures);
+    printf("%d modules of %zu words, %d with %zu entries %s, %d refused, %d failures\n", t.modules, t.words, t.seen, t.entries,
+           s.cross ? "translated" : "validated", t.refused, t.failures);
     return t.failures != 0 || t.refused > s.refused;
 }
