@@ -9,12 +9,14 @@
 #include <float.h>
 
 double rgx_quotient(double x, double y), rgx_root(double x);
-double rgx_near_quotient(double x, double y, double about), rgx_near_root(double x, double about);
+double rgx_fast_quotient(double x, double y, double about), rgx_fast_root(double x, double about);
+bool rgx_fits_quotient(double x, double y, double q), rgx_fits_root(double x);
 double rgx_ldexp(double x, int32_t n), rgx_fraction(double x), rgx_fmod(double x, double y),
     rgx_remainder(double x, double y), rgx_fdim(double x, double y), rgx_nextafter(double x, double y),
     rgx_fused(double x, double y, double z);
 float rgx_quotientf(float x, float y), rgx_rootf(float x);
-float rgx_near_quotientf(float x, float y, float about), rgx_near_rootf(float x, float about);
+float rgx_fast_quotientf(float x, float y, float about), rgx_fast_rootf(float x, float about);
+bool rgx_fits_quotientf(float x, float y, float q), rgx_fits_rootf(float x);
 float rgx_ldexpf(float x, int32_t n), rgx_fractionf(float x), rgx_fmodf(float x, float y),
     rgx_remainderf(float x, float y), rgx_fdimf(float x, float y), rgx_nextafterf(float x, float y),
     rgx_fusedf(float x, float y, float z), rgx_wide_fusedf(float x, float y, float z);
@@ -112,14 +114,39 @@ near_by(float v, int units)
 }
 
 static void
+check_fast_doubles(double x, double y)
+{
+    double q = rgx_fast_quotient(x, y, rough(1 / y));
+    if (rgx_fits_quotient(x, y, q))
+        same(q, x / y, "fast quotient", x, y, 0);
+    if (rgx_fits_root(x))
+        same(rgx_fast_root(x, rough(1 / sqrt(x))), sqrt(x), "fast root", x, 0, 0);
+}
+
+/* `by` units away from the device's best */
+static void
+check_fast_quotient(float x, float y, int by)
+{
+    float q = rgx_fast_quotientf(x, y, near_by(1 / y, by));
+    if (rgx_fits_quotientf(x, y, q))
+        same(q, x / y, "fast quotientf", x, y, by);
+}
+
+static void
+check_fast_root(float x, int by)
+{
+    if (rgx_fits_rootf(x))
+        same(rgx_fast_rootf(x, near_by((float)(1 / sqrt(x)), by)), sqrtf(x), "fast rootf", x, by, 0);
+}
+
+static void
 check_doubles(double x, double y, double z)
 {
     int exponent, n = (int)(next_bits() % 4500) - 2250;
     double whole = frexp(x, &exponent);
     same(rgx_quotient(x, y), x / y, "quotient", x, y, 0);
     same(rgx_root(x), sqrt(x), "root", x, 0, 0);
-    same(rgx_near_quotient(x, y, rough(1 / y)), x / y, "near quotient", x, y, 0);
-    same(rgx_near_root(x, rough(1 / sqrt(x))), sqrt(x), "near root", x, 0, 0);
+    check_fast_doubles(x, y);
     same(rgx_fused(x, y, z), fma(x, y, z), "fused", x, y, z);
     same(rgx_fused(x, y, -(x * y)), fma(x, y, -(x * y)), "fused", x, y, -(x * y));
     same(rgx_ldexp(x, n), ldexp(x, n), "ldexp", x, n, 0);
@@ -200,8 +227,8 @@ check_floats(float x, float y, float z)
     same(rgx_quotientf(x, y), x / y, "quotientf", x, y, 0);
     same(rgx_rootf(x), sqrtf(x), "rootf", x, 0, 0);
     for (int off = -3; off <= 3; off += 3) {
-        same(rgx_near_quotientf(x, y, near_by(1 / y, off)), x / y, "near quotientf", x, y, off);
-        same(rgx_near_rootf(x, near_by(1 / sqrtf(x), off)), sqrtf(x), "near rootf", x, off, 0);
+        check_fast_quotient(x, y, off);
+        check_fast_root(x, off);
     }
     check_fused_floats(x, y, z);
     same(rgx_ldexpf(x, n), ldexpf(x, n), "ldexpf", x, n, 0);
@@ -218,8 +245,9 @@ check_near(void *user, uint32_t x, uint32_t y)
 {
     (void)user;
     float over = (float)x, under = (float)y;
+    same(rgx_quotientf(over, under), over / under, "quotientf", over, under, 0);
     for (int off = -3; off <= 3; off++)
-        same(rgx_near_quotientf(over, under, near_by(1 / under, off)), over / under, "near quotientf", over, under, off);
+        check_fast_quotient(over, under, off);
 }
 
 /* Quotients that come near to the middle of two numbers, reciprocals, and roots of both parities: of the significand. */
@@ -228,10 +256,13 @@ check_significand(uint32_t y)
 {
     float under = (float)y;
     near_middles(y, check_near, NULL);
+    same(rgx_quotientf(1, under), 1 / under, "quotientf", 1, under, 0);
+    for (float x = under; x <= 2 * under; x += under)
+        same(rgx_rootf(x), sqrtf(x), "rootf", x, 0, 0);
     for (int off = -3; off <= 3; off++) {
-        same(rgx_near_quotientf(1, under, near_by(1 / under, off)), 1 / under, "near quotientf", 1, under, off);
+        check_fast_quotient(1, under, off);
         for (float x = under; x <= 2 * under; x += under)
-            same(rgx_near_rootf(x, near_by((float)(1 / sqrt(x)), off)), sqrtf(x), "near rootf", x, off, 0);
+            check_fast_root(x, off);
     }
 }
 

@@ -6,15 +6,89 @@
 #include <stdbool.h>
 
 #define NAME(name) name##f
-#define SLOW(name) exact_##name##f_slow
 #define REAL       float
 #define BITS       uint32_t
 #define BITS_OF    rgm_bitsf
 #define REAL_OF    rgm_from_bitsf
+#define SIZE       fabsf
 #define FMA        fmaf
 #define CLZ        __builtin_clz
 enum { MANTISSA = 24, BIAS = 127, STEPS = 1 };
 #include "codegen/spirv/exact_of.h"
+
+/* -- quotients and roots --------------------------------------------------------------------------------------------------
+ *
+ * Of significands: an approximation in floats, rough in its last digits, and what is left of it in integers, of which 32 bits suffice.
+ * That gives the digits that are missing. Straight code, because drivers put it at each quotient and root. */
+
+/* of a size below the normal range: how far its leading bit is below that of ONE */
+static int32_t
+missing_bits(uint32_t size)
+{
+    int32_t by = __builtin_clz(size | 1) - (31 - BELOW);
+    return by > 0 ? by : 0;
+}
+
+/* q in full, of one whose rest is between minus half of the divisor and half of it. Its last bit stands for all below. */
+static uint32_t
+settled(uint32_t q, uint32_t rest)
+{
+    return (q - (rest >> 31)) | (uint32_t)(rest != 0);
+}
+
+/* of a small one, halves anyhow */
+static uint32_t
+nearest_integer(float v)
+{
+    return rgm_bitsf(v + 0x1.8p23f) - rgm_bitsf(0x1.8p23f);
+}
+
+/* a / b, a below 2 b, both with the leading bit of ONE; a may have one more */
+static uint32_t
+quotient_of_significands(uint32_t a, uint32_t b)
+{
+    float under = rgm_from_bitsf(b - ONE + rgm_bitsf(1));
+    float by = (0x1.4afd6ap-2f * under - 0x1.745d18p0f) * under + 0x1.0f83ep1f; /* off by 1/99 of itself; then by the square of that ... */
+    by += by * (1 - under * by);
+    by += by * (1 - under * by);
+    uint32_t q = (rgm_bitsf((float)(int32_t)a * 0x1p-23f * by) - rgm_bitsf(0.5f)) << 2, rest = (a << 25) - q * b;
+    uint32_t more = nearest_integer((float)(int32_t)rest * (by * 0x1p-23f));
+    return settled(q + more, rest - more * b);
+}
+
+static float
+exact_quotientf(float x, float y)
+{
+    uint32_t over = rgm_bitsf(x) & ~SIGN, under = rgm_bitsf(y) & ~SIGN, sign = (rgm_bitsf(x) ^ rgm_bitsf(y)) & SIGN;
+    int32_t up = missing_bits(over), down = missing_bits(under);
+    uint32_t a = over << up, b = under << down, m = (a & (ONE - 1)) | ONE, n = (b & (ONE - 1)) | ONE, less = (uint32_t)(m < n);
+    int32_t e = (int32_t)(a >> BELOW) - up - (int32_t)(b >> BELOW) + down + BIAS - (int32_t)less;
+    uint32_t size = rgm_bitsf(packf(0, e, quotient_of_significands(m << less, n)));
+    bool ends = over == INFINITE || under == 0, vanishes = over == 0 || under == INFINITE;
+    bool none = over > INFINITE || under > INFINITE || (ends && vanishes);
+    size = ends ? INFINITE : vanishes ? 0 : size;
+    return none ? NO_NUMBER : rgm_from_bitsf(sign | size);
+}
+
+static float
+exact_rootf(float x)
+{
+    uint32_t bits = rgm_bitsf(x), size = bits & ~SIGN;
+    int32_t up = missing_bits(size);
+    uint32_t a = size << up, odd = (a >> BELOW & 1) ^ ((uint32_t)up & 1) ^ 1, m = ((a & (ONE - 1)) | ONE) << odd;
+    float square = (float)(int32_t)m * 0x1p-23f, half = 0.5f * square;
+    float by = rgm_from_bitsf(0x5f3759df - (rgm_bitsf(square) >> 1)); /* off by 1/29 of itself */
+    by *= 1.5f - half * by * by;
+    by *= 1.5f - half * by * by;
+    by *= 1.5f - half * by * by;
+    uint32_t q = (rgm_bitsf(square * by) - rgm_bitsf(0.5f)) << 1, rest = (m << 25) - q * q;
+    q += nearest_integer((float)(int32_t)rest * (by * 0x1p-25f));
+    uint32_t all = settled(2 * q, (m << 25) - q * q);
+    int32_t e = ((int32_t)(a >> BELOW) - up + BIAS) >> 1;
+    uint32_t root = ((uint32_t)(e - 1) << BELOW) + ((all + 1 + (all >> 2 & 1)) >> 2);
+    bool is_itself = size == 0 || size > INFINITE || bits == INFINITE;
+    return is_itself ? x : bits & SIGN ? NO_NUMBER : rgm_from_bitsf(root);
+}
 
 EXACT_FUNCTIONS
 

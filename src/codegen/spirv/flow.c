@@ -59,8 +59,8 @@ sv_leave_if(gen *g, spv_id condition)
 
 /* -- loops ----------------------------------------------------------------------------------------------------------- */
 
-sv_loop
-sv_loop_begin(gen *g, uint32_t n, const spv_id *types, const spv_id *first)
+static sv_loop
+begin_loop(gen *g, uint32_t control, uint32_t n, const spv_id *types, const spv_id *first)
 {
     sv_loop l = {.n = n, .header = spv_new(&g->s), .next = spv_new(&g->s), .merge = spv_new(&g->s), .exits.in = g->in};
     spv_id before = block_here(g), body = spv_new(&g->s);
@@ -73,10 +73,23 @@ sv_loop_begin(gen *g, uint32_t n, const spv_id *types, const spv_id *first)
         l.types[i] = types[i];
         l.at[i] = spv_phi(&g->s, types[i], 2, (uint32_t[]){first[i], before, 0, 0}, &l.places[i]);
     }
-    emit_do(g, SPV_LOOP_MERGE, l.merge, l.next, 0);
+    emit_do(g, SPV_LOOP_MERGE, l.merge, l.next, control);
     emit_do(g, SPV_BRANCH, body);
     spv_block(&g->s, body);
     return l;
+}
+
+sv_loop
+sv_loop_begin(gen *g, uint32_t n, const spv_id *types, const spv_id *first)
+{
+    return begin_loop(g, 0, n, types, first);
+}
+
+sv_loop
+sv_rolled_begin(gen *g, uint32_t n, const spv_id *types, const spv_id *first)
+{
+    enum { DONT_UNROLL = 2 };
+    return begin_loop(g, DONT_UNROLL, n, types, first);
 }
 
 void
@@ -156,6 +169,8 @@ yielded(gen *g, const ir_op *yield, uint32_t from)
 void
 sv_if_op(gen *g, const ir_op *op)
 {
+    if (sv_bet_if(g, op))
+        return;
     spv_id merge = spv_new(&g->s), arms[2] = {spv_new(&g->s), spv_new(&g->s)}, *values[2], ends[2];
     spv_id condition = sv_get(g, op->args[0]);
     emit_do(g, SPV_SELECTION_MERGE, merge, 0);
@@ -283,7 +298,7 @@ sv_loop_op(gen *g, const ir_op *op)
             sv_exit_if(g, &l, sv_get(g, o->args[0]), op->nresults, yielded(g, o, 1));
             continue;
         }
-        sv_one_op(g, o);
+        o = sv_straight(g, o);
     }
     sv_late_end(g, late);
     if (g->failed)

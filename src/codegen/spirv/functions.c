@@ -1,6 +1,7 @@
 /* Functions of a module: the math library's and exact arithmetic, from IR, and those written by hand. SPDX-License-Identifier: Apache-2.0
  *
- * Each is written once, when it is first called; they call no barrier unless all lanes call them together. */
+ * Each is written once, when it is first called; they call no barrier unless all lanes call them together. What asks whether its fast
+ * way was good enough is written where it is called, within a bet (bet.c). */
 #include "codegen/spirv/gen.h"
 
 static uint64_t
@@ -64,27 +65,49 @@ typedef struct aside {
     sv_late *late;
 } aside;
 
-static void
-write_body(gen *g, const ir_fn *fn, spv_id *params)
+static aside
+turn_to_function(gen *g, const ir_fn *fn)
 {
     aside outside = {g->ir, g->values, g->in_memory, g->late};
-    const ir_op *yield = ir_terminator(fn->body);
     g->ir = fn;
     g->late = NULL;
     g->values = arena_new_n(g->in, spv_id, fn->next_id + 1);
     g->in_memory = arena_new_n(g->in, bool, fn->next_id + 1);
+    return outside;
+}
+
+static void
+turn_from_function(gen *g, const aside *outside)
+{
+    g->ir = outside->ir;
+    g->values = outside->values;
+    g->in_memory = outside->in_memory;
+    g->late = outside->late;
+}
+
+/* its results, as one value */
+static spv_id
+write_in_place(gen *g, const ir_fn *fn, const spv_id *args)
+{
+    const ir_op *yield = ir_terminator(fn->body);
     for (uint32_t i = 0; i < fn->body->nparams; i++)
-        sv_set(g, fn->body->params[i], params[i]);
+        sv_set(g, fn->body->params[i], args[i]);
     sv_region(g, fn->body);
-    spv_id *results = arena_new_n(g->in, spv_id, yield->nargs + 1), all = 0;
+    spv_id *results = arena_new_n(g->in, spv_id, yield->nargs + 1);
     for (uint32_t i = 0; i < yield->nargs && !g->failed; i++)
         results[i] = sv_get(g, yield->args[i]);
-    all = yield->nargs == 1 ? results[0] : spv_op(&g->s, SPV_CONSTRUCT, result_type(g, fn), yield->nargs, results);
-    emit_do(g, SPV_RETURN_VALUE, all);
-    g->ir = outside.ir;
-    g->values = outside.values;
-    g->in_memory = outside.in_memory;
-    g->late = outside.late;
+    return yield->nargs == 1 ? results[0] : spv_op(&g->s, SPV_CONSTRUCT, result_type(g, fn), yield->nargs, results);
+}
+
+static void
+write_body(gen *g, const ir_fn *fn, spv_id *params)
+{
+    aside outside = turn_to_function(g, fn);
+    struct sv_bet *bet = g->bet;
+    g->bet = NULL;
+    emit_do(g, SPV_RETURN_VALUE, write_in_place(g, fn, params));
+    turn_from_function(g, &outside);
+    g->bet = bet;
 }
 
 static spv_id
@@ -110,7 +133,19 @@ sv_library(gen *g, const char *name, uint32_t n, const spv_id *args)
         sv_refuse(g, NULL, "this build has no IR of `%s`: it was made without the C front end", name);
         return args[0];
     }
-    return sv_call_function(g, function_from_ir(g, fn), result_type(g, fn), n, args);
+    if (!g->bet || !sv_function_asks(g, fn))
+        return sv_call_function(g, function_from_ir(g, fn), result_type(g, fn), n, args);
+    aside outside = turn_to_function(g, fn);
+    spv_id result = write_in_place(g, fn, args);
+    turn_from_function(g, &outside);
+    return result;
+}
+
+bool
+sv_library_asks(gen *g, const char *name)
+{
+    const ir_fn *fn = math_find(&g->library, name, 0, g->in);
+    return fn && sv_function_asks(g, fn);
 }
 
 /* a slow path of the library's */

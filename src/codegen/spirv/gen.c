@@ -253,7 +253,7 @@ sv_region(gen *g, const ir_region *r)
     for (const ir_op *op = r->first; op && !g->failed; op = op->next) {
         if (ir_ends_late(op))
             sv_late_add(g);
-        sv_one_op(g, op);
+        op = sv_straight(g, op);
     }
     sv_late_end(g, late);
 }
@@ -337,7 +337,8 @@ spirv_make(const ir_fn *fn, const spirv_options *options, str *bytes, diag_list 
 {
     const spirv_features needed = SPIRV_INT64 | SPIRV_ADDRESSES | SPIRV_MODEL;
     arena *in = mem_scratch();
-    gen g = {.kernel = fn, .ir = fn, .options = options, .in = in, .diags = diags, .code.info.steps.in = in, .functions.in = in};
+    gen g = {.kernel = fn, .ir = fn, .options = options, .in = in, .diags = diags, .code.info.steps.in = in, .functions.in = in,
+             .again.in = in};
     mem_owner owner;
     if ((options->features & needed) != needed) {
         sv_refuse(&g, NULL, "this device lacks 64-bit integers, buffer addresses or the Vulkan memory model");

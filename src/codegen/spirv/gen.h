@@ -42,6 +42,7 @@ typedef struct gen {
     segments segments;
     math_library library;
     map functions; /* by name: ids of functions that are made */
+    map again;     /* by function: what a bet knows of its values */
     ir_footprints footprints;
     ir_effects effects;
     uint32_t directions[RG_PLANE_COUNT];
@@ -67,6 +68,7 @@ typedef struct gen {
     spv_id lane_bits[5];  /* of the lane's number, the highest first; 0: not asked for yet */
     spv_id own_frames;   /* a variable, of fields of own_unit bytes; 0: frames lie on pages */
     uint32_t own_unit;
+    struct sv_bet *bet;  /* NULL: there is none */
     const bool *behind_pops; /* ir_pushes_behind_pops; NULL: not asked for yet */
 } gen;
 
@@ -117,6 +119,7 @@ typedef struct sv_loop {
     vec(uint32_t) exits; /* a block, then the results' values */
 } sv_loop;
 sv_loop sv_loop_begin(gen *g, uint32_t n, const spv_id *types, const spv_id *first);
+sv_loop sv_rolled_begin(gen *g, uint32_t n, const spv_id *types, const spv_id *first); /* drivers are asked not to unroll it */
 void sv_exit_if(gen *g, sv_loop *l, spv_id condition, uint32_t n, const spv_id *values);
 void sv_loop_end(gen *g, sv_loop *l, const spv_id *next); /* what is carried on */
 void sv_loop_results(gen *g, sv_loop *l, const spv_id *types, spv_id *results);
@@ -138,8 +141,27 @@ spv_id sv_of_word(gen *g, rg_dtype d, spv_id word);
 spv_id sv_raw(gen *g, rg_dtype d, spv_id v); /* as it lies in memory: 32 bits, zero-extended, or 64 */
 spv_id sv_from_raw(gen *g, rg_dtype d, spv_id raw);
 
+bool sv_is_library_op(const ir_op *op); /* a function of the library stands for it */
+bool sv_asks(gen *g, const ir_op *op); /* whether it has a fast way that may not do */
+
+/* -- bet.c --------------------------------------------------------------------------------------------------------- */
+const ir_op *sv_straight(gen *g, const ir_op *op); /* makes op, or a run of ops; the last one of them */
+/* A quotient of two, or a root of one, of f32 or f64. */
+typedef struct sv_near {
+    rg_dtype d;
+    uint32_t n; /* operands */
+    spv_id args[2];
+} sv_near;
+spv_id sv_bet_near(gen *g, const sv_near *q, spv_id fast, spv_id fits); /* `fast` where it fits, or if the bet is kept */
+bool sv_bet_is_lost(const gen *g); /* what is made is the slow way */
+spv_id sv_bet_slow(gen *g, const sv_near *q);
+bool sv_bet_if(gen *g, const ir_op *op); /* false: there is no bet, or op is not about a slow path */
+bool sv_function_asks(gen *g, const ir_fn *fn);
+spv_id sv_slow_way(gen *g, const sv_near *q);
+
 /* -- functions.c: of the library ------------------------------------------------------------------------------------- */
 spv_id sv_library(gen *g, const char *name, uint32_t n, const spv_id *args);
+bool sv_library_asks(gen *g, const char *name);
 void sv_call(gen *g, const ir_op *op);
 /* A function of the module's, written once: opened if it is not there yet. */
 typedef struct sv_function {

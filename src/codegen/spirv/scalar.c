@@ -6,6 +6,9 @@
  * one is its bits, and functions in integers (doubles.c) are all that knows of it. */
 #include "codegen/spirv/gen.h"
 
+#include <float.h>
+#include <math.h>
+
 enum { NO_CONTRACTION = 42 };
 
 static bool
@@ -104,13 +107,37 @@ is_near(gen *g, rg_dtype d)
     return !device_has(g, exact[d == RG_F64]) && device_has(g, fused[d == RG_F64]);
 }
 
+spv_id
+sv_slow_way(gen *g, const sv_near *q)
+{
+    return call_float(g, q->n == 2 ? "rgx_quotient" : "rgx_root", q->d == RG_F32, q->n, q->args);
+}
+
+/* the bits of 1 / y where that is exact and normal, of y's bits; 0: it is not */
+static uint64_t
+exact_reciprocal(rg_dtype d, uint64_t bits)
+{
+    double y = ir_bits_float(d, bits), smallest = d == RG_F64 ? DBL_MIN : (double)FLT_MIN;
+    int exponent;
+    bool is_power = fabs(frexp(y, &exponent)) == 0.5;
+    return is_power && fabs(1 / y) >= smallest ? ir_float_bits(d, 1 / y) : 0;
+}
+
 static spv_id
 divided_floats(gen *g, rg_dtype d, spv_id x, spv_id y)
 {
+    const uint64_t *known = spv_constant(&g->s, y);
+    uint64_t by = known ? exact_reciprocal(d, *known) : 0;
+    if (by)
+        return real_op(g, SPV_F_MUL, d, x, sv_const(g, d, by));
     if (!is_near(g, d))
         return real_op(g, SPV_F_DIV, d, x, y);
+    const sv_near near = {d, 2, {x, y}};
+    if (sv_bet_is_lost(g))
+        return sv_bet_slow(g, &near);
     spv_id about = own_instruction(g, SPV_F_DIV, ROUNDS, d, 2, (spv_id[]){real(g, d, 1), y});
-    return call_float(g, "rgx_near_quotient", d == RG_F32, 3, (spv_id[]){x, y, about});
+    spv_id q = call_float(g, "rgx_fast_quotient", d == RG_F32, 3, (spv_id[]){x, y, about});
+    return sv_bet_near(g, &near, q, call_float(g, "rgx_fits_quotient", d == RG_F32, 3, (spv_id[]){x, y, q}));
 }
 
 static spv_id
@@ -118,7 +145,12 @@ square_root(gen *g, rg_dtype d, spv_id x)
 {
     if (!is_near(g, d))
         return real_op(g, SPV_SQRT, d, x);
-    return call_float(g, "rgx_near_root", d == RG_F32, 2, (spv_id[]){x, sv_glsl(g, SPV_INVERSE_SQRT, sv_register(g, d), 1, &x)});
+    const sv_near near = {d, 1, {x}};
+    if (sv_bet_is_lost(g))
+        return sv_bet_slow(g, &near);
+    spv_id about = sv_glsl(g, SPV_INVERSE_SQRT, sv_register(g, d), 1, &x);
+    spv_id root = call_float(g, "rgx_fast_root", d == RG_F32, 2, (spv_id[]){x, about});
+    return sv_bet_near(g, &near, root, call_float(g, "rgx_fits_root", d == RG_F32, 1, &x));
 }
 
 static spv_id
@@ -172,11 +204,23 @@ extremum(gen *g, rg_op better, rg_dtype d, spv_id x, spv_id y)
     return sv_choose(g, sv_register(g, d), emit(g, SPV_LOGICAL_OR, g->truth, c, none), x, y);
 }
 
+static const struct {
+    const char *name;
+    uint32_t n; /* arguments */
+} functions[RG_OP_COUNT] = {
+#define RGM1(NAME, name) [RG_OP_##NAME] = {"rgm_" #name, 1},
+#define RGM2(NAME, name) [RG_OP_##NAME] = {"rgm_" #name, 2},
+#define RGM_TWO(NAME, name)
+#include "math/functions.def"
+};
+
 static spv_id
 float_op(gen *g, rg_op op, rg_dtype d, const spv_id *a)
 {
     bool single = d == RG_F32;
     spv_id x = a[0], y = a[1];
+    if (functions[op].name)
+        return call_float(g, functions[op].name, single, functions[op].n, a);
     switch ((int)op) {
     case RG_OP_NEG:
         return real_op(g, SPV_F_NEGATE, d, x);
@@ -231,14 +275,6 @@ float_op(gen *g, rg_op op, rg_dtype d, const spv_id *a)
         return call_float(g, "rgx_fraction", single, 1, a);
     case RG_OP_EXPONENT:
         return call_float(g, "rgx_exponent", single, 1, a);
-#define RGM1(NAME, name)                                                                                                         \
-    case RG_OP_##NAME:                                                                                                           \
-        return call_float(g, "rgm_" #name, single, 1, a);
-#define RGM2(NAME, name)                                                                                                         \
-    case RG_OP_##NAME:                                                                                                           \
-        return call_float(g, "rgm_" #name, single, 2, a);
-#define RGM_TWO(NAME, name)
-#include "math/functions.def"
 #define LIBM2(NAME, name)                                                                                                        \
     case RG_OP_##NAME:                                                                                                           \
         return call_float(g, "rgx_" #name, single, 2, a);
@@ -584,6 +620,39 @@ sv_from_raw(gen *g, rg_dtype d, spv_id raw)
     if (d == RG_F16)
         return sv_library(g, "rgx_of_half", 1, &raw);
     return d == RG_BOOL || ir_is_float(d) ? sv_of_word(g, d, raw) : narrowed(g, d, raw);
+}
+
+/* -- what asks ------------------------------------------------------------------------------------------------------ */
+
+bool
+sv_is_library_op(const ir_op *op)
+{
+    return functions[op->code].name != NULL;
+}
+
+bool
+sv_asks(gen *g, const ir_op *op)
+{
+    rg_dtype d = op->nresults == 1 && op->results[0]->type.kind == IR_SCALAR ? ir_dtype(op->results[0]) : RG_BOOL;
+    if (!ir_is_float(d))
+        return false;
+    d = d == RG_F64 ? RG_F64 : RG_F32;
+    if (sv_is_library_op(op)) {
+        char name[48];
+        snprintf(name, sizeof name, "%s%s", functions[op->code].name, d == RG_F32 ? "f" : "");
+        return sv_library_asks(g, name);
+    }
+    uint64_t bits;
+    switch ((int)op->code) {
+    case RG_OP_DIV:
+    case RG_OP_FLOORDIV:
+    case RG_OP_FLOORMOD:
+        return is_near(g, d) && !(ir_is_const(op->args[1], &bits) && exact_reciprocal(ir_dtype(op->args[1]), bits));
+    case RG_OP_SQRT:
+    case RG_OP_RSQRT:
+        return is_near(g, d);
+    }
+    return false;
 }
 
 /* -- all together -------------------------------------------------------------------------------------------------- */
