@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -81,10 +82,17 @@ step(const char *symbol)
     return 0;
 }
 
+typedef struct stream {
+    bool capturing;
+} stream;
+static stream legacy;
+
 #define AT(address) ((void *)(uintptr_t)(address))
+/* 1: the legacy default stream */
 #define STREAM(s) \
     do { \
-        if (kind_of(s) != 3) \
+        (s) = (s) == (void *)1 ? &legacy : (s); \
+        if ((s) != &legacy && kind_of(s) != 3) \
             return INVALID_HANDLE; \
     } while (0)
 #define STEP(name) \
@@ -180,6 +188,9 @@ CALL(device_count, (int *count)) { STEP(device_count); *count = fake.devices; re
 CALL(device_get, (int *device, int ordinal)) { STEP(device_get); *device = ordinal; return 0; }
 CALL(device_memory, (size_t *bytes, int device)) { STEP(device_memory); *bytes = fake.free; return 0; }
 CALL(device_name, (char *name, int size, int device)) { STEP(device_name); snprintf(name, (size_t)size, "Fake"); return 0; }
+#if !defined(FAKE_HIP)
+CALL(device_uuid, (uint8_t uuid[16], int device)) { STEP(device_uuid); memset(uuid, 'g' + fake.gpu, 16); return 0; }
+#endif
 CALL(device_attribute, (int *value, int attribute, int device))
 {
     STEP(device_attribute);
@@ -281,9 +292,6 @@ unsafe(void)
     ADD(unsafe, capturing && mode != RT_CAPTURE_RELAXED && !fake.lost);
 }
 
-typedef struct stream {
-    bool capturing;
-} stream;
 CALL(stream_create, (void **made, unsigned flags))
 {
     STEP(stream_create);
@@ -419,9 +427,81 @@ take(uint64_t *address, size_t bytes)
     ADD(alive, 1);
     return 0;
 }
+
+/* Memory of another driver's is a file that is seen here, too. */
+typedef struct foreign {
+    int file;
+    char *seen; /* by an address that is given back like memory of the device's; NULL: not yet */
+    size_t bytes;
+} foreign;
+static foreign *foreigns[64];
+
+#if !defined(FAKE_HIP)
+CALL(foreign_import, (void **memory, const rt_driver_foreign_desc *desc))
+{
+    STEP(foreign_import);
+    unsafe();
+    if (desc->kind != RT_FOREIGN_FILE || lseek(desc->from.file, 0, SEEK_END) < (off_t)desc->bytes)
+        return 1;
+    foreign *f = *memory = calloc(1, sizeof *f);
+    f->file = desc->from.file;
+    ADD(alive, 1);
+    return 0;
+}
+CALL(foreign_map, (uint64_t *address, void *memory, const rt_driver_map_desc *desc))
+{
+    STEP(foreign_map);
+    unsafe();
+    foreign *f = memory;
+    size_t i = 0;
+    f->bytes = desc->bytes;
+    f->seen = mmap(NULL, f->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, f->file, (off_t)desc->offset);
+    if (f->seen == MAP_FAILED)
+        abort();
+    know(f->seen, f->bytes, 2);
+    pthread_mutex_lock(&lock);
+    while (foreigns[i])
+        i++;
+    foreigns[i] = f;
+    pthread_mutex_unlock(&lock);
+    *address = (uintptr_t)f->seen;
+    ADD(alive, 1);
+    return 0;
+}
+CALL(foreign_release, (void *memory))
+{
+    unsafe();
+    foreign *f = memory;
+    ADD(unsafe, f->seen != NULL);
+    close(f->file);
+    free(f);
+    return drop();
+}
+#endif
+
+static bool
+give_foreign(uint64_t address)
+{
+    bool found = false;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < countof(foreigns) && !found; i++)
+        if (foreigns[i] && (uintptr_t)foreigns[i]->seen == address) {
+            munmap(foreigns[i]->seen, foreigns[i]->bytes);
+            foreigns[i]->seen = NULL;
+            foreigns[i] = NULL;
+            found = true;
+        }
+    pthread_mutex_unlock(&lock);
+    if (found)
+        forget(AT(address));
+    return found;
+}
+
 static int
 give(uint64_t address)
 {
+    if (give_foreign(address))
+        return drop();
     char *memory = (char *)(uintptr_t)address - HEAD;
     size_t bytes;
     memcpy(&bytes, memory, sizeof(bytes));

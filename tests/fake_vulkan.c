@@ -10,7 +10,8 @@
 #include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
-EXPORT fake_vulkan fake = {.devices = 1, .version = 1 << 22 | 3 << 12, .rounds = 1, .memory = 256 << 20, .space = 1 << 30};
+EXPORT fake_vulkan fake = {.devices = 1, .version = 1 << 22 | 3 << 12, .rounds = 1, .memory = 256 << 20, .space = 1 << 30,
+                           .shares = 1};
 enum { ALLOCATION = 64 << 20, BLOCK = 4096 /* of what is bound in parts */ };
 
 #define VK_CALL(level, name, symbol, result, parameters) static result fake_##name parameters;
@@ -112,8 +113,10 @@ fake_properties(vk_physical device, vk_properties *p)
     p->limits.sparse = fake.space;
     snprintf(p->name, sizeof p->name, "a GPU that is not there");
     for (vk_head *next = p->head.next; next; next = next->next) {
-        if (next->kind == VK_S_PROPERTIES_1_1)
+        if (next->kind == VK_S_PROPERTIES_1_1) {
             ((vk_properties_1_1 *)next)->allocation = ALLOCATION;
+            memset(((vk_properties_1_1 *)next)->device_uuid, 'g' + fake.gpu, 16);
+        }
         if (next->kind == VK_S_PROPERTIES_1_2)
             snprintf(((vk_properties_1_2 *)next)->driver_name, 16, "fake");
     }
@@ -154,14 +157,22 @@ static int32_t
 fake_extensions(vk_physical device, const char *layer, uint32_t *count, vk_extension *extensions)
 {
     STEP(extensions);
-    *count = 0;
+    *count = fake.shares > 0;
+    if (extensions && fake.shares)
+        strcpy(extensions[0].name, "VK_KHR_external_memory_fd");
     return VK_OK;
+}
+static void
+fake_external_buffer(vk_physical device, const vk_external_buffer_desc *desc, vk_external_buffer *buffer)
+{
+    buffer->features = VK_CAN_EXPORT | (fake.shares > 1 ? VK_NEEDS_DEDICATION : 0);
 }
 static int32_t
 fake_create_device(vk_physical device, const vk_logical_desc *desc, const void *allocator, vk_logical *logical)
 {
     STEP(create_device);
     ADD(unsafe, ((const vk_features *)desc->head.next)->sparse_binding != (fake.space > 0) || desc->nlanes != (fake.apart ? 2 : 1));
+    ADD(unsafe, desc->nextensions > (fake.shares == 1));
     ADD(alive, 1);
     *logical = (vk_logical)&object;
     return VK_OK;
@@ -190,6 +201,7 @@ typedef struct buffer {
     uint64_t bytes;
     char *memory;
     uint64_t room; /* of one that is bound in parts: bytes of its addresses; 0: it is not */
+    bool shared;
 } buffer;
 
 /* A file without a name, which can be seen at several addresses. */
@@ -197,7 +209,17 @@ typedef struct allocation {
     uint64_t bytes;
     int file;
     char *seen;
+    bool shared;
 } allocation;
+
+static bool
+is_shared(const void *chain, uint32_t kind)
+{
+    for (const vk_head *next = chain; next; next = next->next)
+        if (next->kind == kind)
+            return ((const vk_shared_as *)next)->kinds == VK_FILE;
+    return false;
+}
 
 static void *make_object(size_t bytes);
 static void drop_object(vk_handle handle);
@@ -220,7 +242,7 @@ static int32_t
 fake_allocate(vk_logical device, const vk_allocate_desc *desc, const void *allocator, vk_handle *memory)
 {
     STEP(allocate);
-    allocation a = {(desc->bytes + BLOCK - 1) / BLOCK * BLOCK, -1, NULL};
+    allocation a = {.bytes = (desc->bytes + BLOCK - 1) / BLOCK * BLOCK, .shared = is_shared(desc->head.next, VK_S_ALLOCATE_SHARED)};
     if (desc->bytes > ALLOCATION || ADD(taken, a.bytes) > fake.memory) {
         ADD(taken, desc->bytes > ALLOCATION ? 0 : -a.bytes);
         return VK_NO_DEVICE_MEMORY;
@@ -269,6 +291,7 @@ fake_create_buffer(vk_logical device, const vk_buffer_desc *desc, const void *al
     STEP(create_buffer);
     buffer *b = make_object(sizeof *b);
     b->bytes = desc->bytes;
+    b->shared = is_shared(desc->head.next, VK_S_BUFFER_SHARED);
     if (desc->flags == VK_BUFFER_SPARSE) { /* nothing is behind its addresses */
         b->room = (b->bytes + BLOCK - 1) / BLOCK * BLOCK;
         b->memory = mmap(NULL, b->room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -293,8 +316,17 @@ fake_bind_buffer(vk_logical device, vk_handle handle, vk_handle memory, uint64_t
     STEP(bind_buffer);
     buffer *b = (buffer *)(uintptr_t)handle;
     const allocation *a = (const allocation *)(uintptr_t)memory;
-    ADD(unsafe, b->room || offset + b->bytes > a->bytes);
+    ADD(unsafe, b->room || offset + b->bytes > a->bytes || b->shared != a->shared);
     b->memory = a->seen + offset;
+    return VK_OK;
+}
+static int32_t
+fake_get_file(vk_logical device, const vk_file_desc *desc, int *file)
+{
+    STEP(get_file);
+    const allocation *a = (const allocation *)(uintptr_t)desc->memory;
+    ADD(unsafe, !a->shared || desc->kind != VK_FILE);
+    *file = dup(a->file);
     return VK_OK;
 }
 static uint64_t *value_of(vk_handle semaphore);

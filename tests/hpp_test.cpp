@@ -74,6 +74,7 @@ test_device(const char *name)
     queue.launch(args, RG_FORWARD_VJP);
     CHECK((queue.read<double>(y) == std::vector<double>{0.5, 2, 4.5}));
     CHECK((queue.read<double>(x, RG_ADJOINT) == std::vector<double>{1, 2, 3}));
+    CHECK(device.reach(x, RG_ADJOINT) == x.info().data[RG_ADJOINT]);
     rg::graph twice = queue.record([&] {
         queue.copy(x, RG_PRIMAL, y, RG_PRIMAL);
         queue.launch(args);

@@ -87,6 +87,7 @@ typedef struct rg_device_info {
     uint32_t threads;         /* resident at the same time */
     bool own_memory;          /* the device does not share the host's memory: the host copies from and to arrays */
     bool asynchronous;        /* launches return before they have ended */
+    uint8_t uuid[16];         /* of a GPU: the same, whichever kind of device it is used as; zeros: unknown */
 } rg_device_info;
 
 /* "cpu" runs machine code on the host's threads, "interp" is the interpreter. Both share the host's memory, and a launch has
@@ -223,7 +224,8 @@ RG_API RG_MUST_CHECK rg_status rg_array_fill(rg_queue *queue, rg_array *array, u
  * `queue` is a queue of the device of `to`. On a device with memory of its own the host does not wait if both planes are
  * dense. `from` may belong to another device. If that is of the same kind (two GPUs) and both planes are dense, the copy starts after
  * all work given before to the queues of that device, work given to them later starts after the copy, and the host does not wait.
- * Otherwise the host waits for all work of that device, and for the copy. */
+ * Otherwise the host waits for all work of that device, and for the copy, which passes through its memory unless one device reaches the
+ * plane of the other (rg_array_reach) and both are dense. */
 RG_API RG_MUST_CHECK rg_status rg_array_copy(rg_queue *queue, rg_array *to, unsigned to_plane, rg_array *from,
                                              unsigned from_plane);
 /* Maps a plane into host memory until rg_array_unmap. `write`: the caller may change elements. *data is the address of element
@@ -234,6 +236,12 @@ RG_API RG_MUST_CHECK rg_status rg_array_copy(rg_queue *queue, rg_array *to, unsi
 RG_API RG_MUST_CHECK rg_status rg_array_map(rg_queue *queue, rg_array *array, unsigned plane, bool write,
                                             void **data);
 RG_API void rg_array_unmap(rg_array *array, unsigned plane);
+/* Lets another device use a plane where it is: *data is the address of element [0]...[0] for its kernels, which rg_array_desc.data and
+ * rg_array_attach of that device take. It is valid as long as the plane; the array keeps the device open. Devices "cuda" reach arrays of
+ * "vulkan" on the same GPU (rg_device_info.uuid) whose memory the library has allocated at once; all others give RG_UNSUPPORTED. What one
+ * device does with the memory is ordered with the other one's work by rg_queue_wait, or rg_queue_sync, alone. The address may also be given
+ * to other users of CUDA, as its primary context has it. */
+RG_API RG_MUST_CHECK rg_status rg_array_reach(rg_array *array, unsigned plane, rg_device *device, void **data);
 
 /* -- modules ----------------------------------------------------------------------------------- */
 

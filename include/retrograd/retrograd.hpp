@@ -545,6 +545,13 @@ public:
         check(rg_device_open(&d, &p));
         return device(p);
     }
+    /* Where a plane of another device's array is for this one. */
+    void *reach(array_ref a, unsigned plane) const
+    {
+        void *data;
+        check(rg_array_reach(a.get(), plane, get(), &data));
+        return data;
+    }
     queue make_queue(const rg_queue_desc *desc = nullptr) const
     {
         rg_queue *q;

@@ -629,8 +629,29 @@ device_number(const core_device *d)
     return colon ? atoi(colon + 1) : 0;
 }
 
+/* Where others find an array: memory of the host's or of CUDA's. */
+typedef struct place {
+    DLDevice device;
+    void *data; /* not as the array's device has it; NULL: it is */
+    bool none;  /* it is nowhere that others know */
+} place;
+
+static place
+place_of(const core_array *a)
+{
+    core_device *d = a->device, *twin = core_device_twin(d);
+    place found = {.device = {kDLCPU, 0}};
+    if (d->cuda)
+        found.device = (DLDevice){kDLCUDA, device_number(d)};
+    else if (twin && !rg_array_reach(a->array, a->plane, twin->device, &found.data))
+        found.device = (DLDevice){kDLCUDA, device_number(twin)};
+    else
+        found.none = d->own_memory;
+    return found;
+}
+
 static bool
-fill_tensor(core_array *a, exported *e, DLTensor *t)
+fill_tensor(core_array *a, const place *where, exported *e, DLTensor *t)
 {
     static const uint8_t codes[RG_DTYPE_COUNT] = {[RG_BOOL] = kDLBool, [RG_U8] = kDLUInt, [RG_U16] = kDLUInt, [RG_U32] = kDLUInt,
                                                   [RG_U64] = kDLUInt,  [RG_F16] = kDLFloat, [RG_F32] = kDLFloat, [RG_F64] = kDLFloat};
@@ -639,20 +660,20 @@ fill_tensor(core_array *a, exported *e, DLTensor *t)
         return false;
     memcpy(e->shape, view.shape, sizeof e->shape);
     memcpy(e->strides, view.strides, sizeof e->strides);
-    *t = (DLTensor){.data = view.data, .ndim = (int32_t)view.rank, .shape = e->shape, .strides = e->strides,
-                    .device = {a->device->cuda ? kDLCUDA : kDLCPU, a->device->cuda ? device_number(a->device) : 0},
+    *t = (DLTensor){.data = where->data ? where->data : view.data, .ndim = (int32_t)view.rank, .shape = e->shape, .strides = e->strides,
+                    .device = where->device,
                     .dtype = {codes[view.dtype], (uint8_t)(8 * view.item), 1}};
     return true;
 }
 
 static PyObject *
-export_tensor(core_array *a, bool versioned)
+export_tensor(core_array *a, const place *where, bool versioned)
 {
     exported *e = calloc(1, sizeof *e);
     if (!e)
         return PyErr_NoMemory();
     DLTensor *t = versioned ? &e->tensor.versioned.dl_tensor : &e->tensor.old.dl_tensor;
-    if (!fill_tensor(a, e, t))
+    if (!fill_tensor(a, where, e, t))
         return free(e), NULL;
     e->array = Py_NewRef((PyObject *)a);
     note_lent(a);
@@ -679,14 +700,14 @@ wait(void *user)
 static PyObject *
 array_dlpack_device(PyObject *self, PyObject *unused)
 {
-    const core_device *d = ((core_array *)self)->device;
-    return Py_BuildValue("(ii)", d->cuda ? kDLCUDA : kDLCPU, d->cuda ? device_number(d) : 0);
+    place where = place_of((core_array *)self);
+    return Py_BuildValue("(ii)", (int)where.device.device_type, (int)where.device.device_id);
 }
 
 static bool
-is_where(core_array *a, PyObject *wanted)
+is_where(const place *where, PyObject *wanted)
 {
-    PyObject *device = array_dlpack_device((PyObject *)a, NULL);
+    PyObject *device = Py_BuildValue("(ii)", (int)where->device.device_type, (int)where->device.device_id);
     int same = device ? PyObject_RichCompareBool(device, wanted, Py_EQ) : -1;
     Py_XDECREF(device);
     return same == 1;
@@ -703,10 +724,11 @@ array_dlpack(PyObject *self, PyObject *args, PyObject *kw)
         return NULL;
     if (copy == Py_True)
         return PyErr_SetString(PyExc_BufferError, "copies are made by numpy()"), NULL;
-    if (device && device != Py_None && !is_where(a, device))
+    place where = place_of(a);
+    if (device && device != Py_None && !is_where(&where, device))
         return PyErr_Occurred() ? NULL : (PyErr_SetString(PyExc_BufferError, "the array is on another device: numpy() copies it"), NULL);
-    if (a->device->own_memory && !a->device->cuda)
-        return PyErr_SetString(PyExc_BufferError, "DLPack has no name for this device: numpy() copies the array"), NULL;
+    if (where.none)
+        return PyErr_SetString(PyExc_BufferError, "DLPack has no name for this device's memory: numpy() copies the array"), NULL;
     if (a->device->own_memory) {
         core_queue *q = begin(a);
         PyObject *done = q ? end(q, core_run(q, wait, q->queue)) : NULL;
@@ -717,7 +739,7 @@ array_dlpack(PyObject *self, PyObject *args, PyObject *kw)
     PyObject *major = version && version != Py_None ? PySequence_GetItem(version, 0) : NULL;
     bool versioned = major && PyLong_AsLong(major) >= 1;
     Py_XDECREF(major);
-    return PyErr_Occurred() ? NULL : export_tensor(a, versioned);
+    return PyErr_Occurred() ? NULL : export_tensor(a, &where, versioned);
 }
 
 /* -- the type ------------------------------------------------------------------------------------------------------ */

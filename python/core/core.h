@@ -39,12 +39,16 @@ typedef struct core_device {
     PyObject *name; /* "cpu", "cuda:1" */
     bool own_memory;
     bool cuda;
+    bool sought;               /* for `twin` */
+    struct core_device *twin; /* "cuda" on the same GPU, which may reach its memory; NULL: there is none */
 } core_device;
 
 extern PyTypeObject *core_device_type;
 int core_add_devices(PyObject *module);
 /* The opened device of that name; one object for each name. Borrowed. */
 core_device *core_device_of(PyObject *name);
+/* Its twin, looked for once. Borrowed; no exception where there is none. */
+core_device *core_device_twin(core_device *device);
 
 /* -- queues (queue.c) ---------------------------------------------------------------------------------------------- */
 

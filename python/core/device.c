@@ -32,6 +32,8 @@ device_new(PyObject *name)
         return status ? (core_device *)core_fail(status) : NULL;
     }
     d->device = device;
+    d->sought = false;
+    d->twin = NULL;
     d->own_memory = info.own_memory;
     d->cuda = strncmp(info.name, "cuda", 4) == 0;
     d->name = PyUnicode_FromString(info.name);
@@ -61,10 +63,43 @@ core_device_of(PyObject *name)
     return failed ? NULL : (core_device *)it;
 }
 
+/* Its name; false: no device "cuda" is this GPU. */
+static bool
+find_twin(const uint8_t uuid[16], rg_device_info *info)
+{
+    static const uint8_t unknown[16] = {0};
+    for (uint32_t i = 0; memcmp(uuid, unknown, sizeof unknown); i++) {
+        *info = RG_INIT(rg_device_info);
+        if (rg_device_enumerate(i, info))
+            break;
+        if (strncmp(info->name, "cuda", 4) == 0 && memcmp(info->uuid, uuid, sizeof info->uuid) == 0)
+            return true;
+    }
+    return false;
+}
+
+core_device *
+core_device_twin(core_device *d)
+{
+    if (d->sought || !d->own_memory || d->cuda)
+        return d->twin;
+    rg_device_info info = RG_INIT(rg_device_info), other;
+    d->sought = true;
+    if (rg_device_get_info(d->device, &info) || !find_twin(info.uuid, &other))
+        return NULL;
+    PyObject *name = PyUnicode_FromString(other.name);
+    core_device *twin = name ? core_device_of(name) : NULL;
+    Py_XDECREF(name);
+    PyErr_Clear(); /* a GPU that cannot be opened */
+    d->twin = (core_device *)Py_XNewRef((PyObject *)twin);
+    return d->twin;
+}
+
 static void
 device_dealloc(PyObject *self)
 {
     core_device *d = (core_device *)self;
+    Py_XDECREF((PyObject *)d->twin);
     rg_device_destroy(d->device);
     Py_XDECREF(d->name);
     core_free(self);
@@ -79,10 +114,13 @@ device_repr(PyObject *self)
 static PyObject *
 info_dict(const rg_device_info *info)
 {
-    return Py_BuildValue("{s:s,s:s,s:s,s:K,s:K,s:I,s:I,s:N,s:N}", "name", info->name, "model", info->model, "code", info->code, "memory",
+    static const uint8_t unknown[sizeof info->uuid] = {0};
+    PyObject *uuid = memcmp(info->uuid, unknown, sizeof unknown) ? PyBytes_FromStringAndSize((const char *)info->uuid, sizeof info->uuid)
+                                                                 : Py_NewRef(Py_None);
+    return Py_BuildValue("{s:s,s:s,s:s,s:K,s:K,s:I,s:I,s:N,s:N,s:N}", "name", info->name, "model", info->model, "code", info->code, "memory",
                          (unsigned long long)info->memory, "memory_free", (unsigned long long)info->memory_free, "processors",
                          info->processors, "threads", info->threads, "own_memory", PyBool_FromLong(info->own_memory),
-                         "asynchronous", PyBool_FromLong(info->asynchronous));
+                         "asynchronous", PyBool_FromLong(info->asynchronous), "uuid", uuid);
 }
 
 static PyObject *

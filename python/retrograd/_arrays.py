@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, Sequence
 
 import numpy as np
@@ -9,12 +10,14 @@ import numpy as np
 from . import _core
 
 ADJOINT, TANGENT = 1, 2
+CUDA = 2  # as DLPack counts devices
 
 
 class Array(_core.Array):
     """Elements on a device, with an adjoint and a tangent on request. Made by `array`, `zeros` and `empty`.
 
-    NumPy and other libraries use its memory in place where it is the host's (`numpy.asarray`, `torch.from_dlpack`). It is pickled, and
+    NumPy and other libraries use its memory in place where it is the host's (`numpy.asarray`, `torch.from_dlpack`), libraries of CUDA also
+    where it is a GPU's that CUDA reaches (`__dlpack_device__` says which). It is pickled, and
     copied, with its values and those of its derivatives, for a device of the same name.
 
     Examples
@@ -104,9 +107,11 @@ class Array(_core.Array):
         Parameters
         ----------
         values : array_like
-            Converted to the array's type, and broadcast to its shape. A `retrograd.array` has that type and shape, and may be on
-            another device.
+            Converted to the array's type, and broadcast to its shape. A `retrograd.array`, and a tensor of CUDA, has that type and shape,
+            and may be on another device.
         """
+        lent = _on_gpu(values)
+        values = values if lent is None else lent
         if isinstance(values, Array):
             if (values.shape, values.dtype) != (self.shape, self.dtype):
                 raise _core.InvalidError(f"the values have shape {values.shape} and are {values.dtype}, the array has shape {self.shape} and is "
@@ -154,6 +159,20 @@ def _is_memory(data: Any) -> bool:
     return hasattr(data, "__array_struct__") or hasattr(data, "__dlpack__")
 
 
+def _on_gpu(data: Any) -> Array | None:
+    """An array in the memory of a tensor of PyTorch or JAX on a GPU of NVIDIA, when its contents are there; None: it is none."""
+    if isinstance(data, Array) or not (hasattr(data, "is_cuda") or hasattr(data, "block_until_ready")):
+        return None
+    kind, number = data.__dlpack_device__()
+    if int(kind) != CUDA:
+        return None
+    if hasattr(data, "is_cuda"):
+        sys.modules["torch"].cuda.current_stream(number).synchronize()
+    else:
+        data.block_until_ready()
+    return array(data, device=f"cuda:{number}", copy=False)
+
+
 def array(data: Any, dtype: Any = None, *, device: Any = "cpu", copy: bool | None = None, adjoint: bool = False, tangent: bool = False,
           directions: int = 1, side_by_side: bool = False, name: str = "") -> Array:
     """An array with the given elements.
@@ -196,6 +215,12 @@ def array(data: Any, dtype: Any = None, *, device: Any = "cpu", copy: bool | Non
         if not _is_memory(data):
             raise ValueError("only the memory of an array can be used without a copy")
         return _make((), "", data, options, dtype)
+    lent = _on_gpu(data)
+    if lent is not None and (dtype is None or np.dtype(dtype) == lent.dtype):
+        made = _make(lent.shape, lent.dtype.name, None, options, None)
+        made.write(lent)
+        return made
+    data = lent if lent is not None else data
     values = data.numpy() if isinstance(data, Array) else np.asarray(data, dtype)
     if dtype is not None:
         values = values.astype(dtype, copy=False)

@@ -140,6 +140,7 @@ struct rg_array {
     bool owned[RG_PLANE_COUNT];
     void (*release)(void *user, void *data); /* of the caller's primal; may be NULL */
     void *user;
+    struct api_reached *reached; /* planes that other devices reach; under a lock of their own */
     struct api_mapping *mapped[RG_PLANE_COUNT]; /* its copy on the host; NULL: not mapped, or no copy is needed */
     uint32_t open_maps; /* of the primal itself, where no copy is needed */
     bool open_to_write; /* one of them */
@@ -308,6 +309,12 @@ const char *api_shown(const rg_array *array, char *buffer, size_t n);
 #define API_SHOWN_NAME(a) api_shown((a), (char[API_SHOWN + 16]){0}, API_SHOWN + 16)
 /* Whether the host has a pointer to the primal itself, to write there. */
 bool api_open_to_write(const rg_array *array);
+/* A plane that is there, or RG_INVALID. */
+rg_status api_check_there(const rg_array *array, unsigned plane);
+/* Where a plane is for another device, without a copy; RG_UNSUPPORTED, with a text of the device's: it does not reach it. */
+rg_status api_reach(rg_array *array, unsigned plane, rg_device *device, void **data, str *error);
+/* The plane goes, or moves. */
+void api_reached_drop(rg_array *array, unsigned plane);
 /* Ends a mapping without copying anything back. */
 void api_mapping_drop(rg_array *array, unsigned plane);
 /* Whether kernels can use memory of the caller's. */

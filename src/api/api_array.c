@@ -93,6 +93,7 @@ drop_plane(rg_array *a, unsigned plane)
     size_t bytes = api_plane_bytes(a, plane);
     bytes = bytes ? bytes : 1;
     api_mapping_drop(a, plane);
+    api_reached_drop(a, plane);
     if (a->owned[plane] && d->table->memory)
         d->table->memory->release(d->device, a->plane[plane], bytes);
     else if (a->owned[plane])
@@ -332,6 +333,7 @@ rg_array_set_data(rg_array *a, void *data)
         return api_error(RG_INVALID, data ? "data is not aligned to an element of %s" : "data is NULL (%s)", ir_dtype_name(a->dtype));
     if (!api_reaches(a->device, data))
         return out_of_reach(a->device, "create the array without data, and copy with rg_array_write");
+    api_reached_drop(a, RG_PRIMAL);
     a->plane[RG_PRIMAL] = data;
     a->moves++;
     api_wrote(a);

@@ -3,9 +3,8 @@
 
 enum { ALIGNMENT = 64 };
 
-/* A plane that is there, or RG_INVALID. */
-static rg_status
-check_there(const rg_array *a, unsigned plane)
+rg_status
+api_check_there(const rg_array *a, unsigned plane)
 {
     API_CHECK(a, API_ARRAY, "array");
     if (plane >= RG_PLANE_COUNT)
@@ -23,7 +22,7 @@ check_plane(const rg_queue *queue, const rg_array *a, unsigned plane)
     API_CHECK(queue, API_QUEUE, "queue");
     API_CHECK(a, API_ARRAY, "array");
     TRY(api_check_home(queue, a));
-    return check_there(a, plane);
+    return api_check_there(a, plane);
 }
 
 static rg_status
@@ -163,26 +162,42 @@ close_place(void *place)
     p->table->close_queue(p->queue);
 }
 
-/* What another device holds, by a queue of its own, since the caller has named none. */
+/* Something that is done in a queue of another device's, which is made for it, since the caller has named none; it has ended. */
+typedef rg_status errand(rt_place place, const void *user, str *text);
+
 static rg_status
-read_elsewhere(const rg_device *device, const side *from, void *dense, str *text)
+do_elsewhere(const rg_device *device, errand *what, const void *user, str *text)
 {
     rt_place place = {.table = device->table};
     rt_queue_desc desc = {.tape_budget = 1};
     mem_owner owns;
     TRY(place.table->open_queue(device->device, &desc, &place.queue, text));
     mem_own(&owns, close_place, &place);
-    rg_status status = rt_memory_read(place, &from->layout, from->data, dense, text);
+    rg_status status = what(place, user, text);
+    if (!status && place.table->streams)
+        status = place.table->streams->sync(place.queue, text);
     mem_disown(&owns);
     close_place(&place);
     return status;
+}
+
+typedef struct reading {
+    const side *from;
+    void *dense;
+} reading;
+
+static rg_status
+read_there(rt_place place, const void *user, str *text)
+{
+    const reading *r = user;
+    return rt_memory_read(place, &r->from->layout, r->from->data, r->dense, text);
 }
 
 static rg_status
 read_here_or_elsewhere(const rg_device *device, const side *from, void *dense, str *text)
 {
     if (device->table->memory)
-        return read_elsewhere(device, from, dense, text);
+        return do_elsewhere(device, read_there, &(reading){from, dense}, text);
     rt_layout_read(&from->layout, from->data, dense);
     return RG_OK;
 }
@@ -194,29 +209,71 @@ api_array_elements(const rg_array *array, void *dense, str *text)
     return read_here_or_elsewhere(array->device, &from, dense, text);
 }
 
+typedef struct copying {
+    void *to;
+    const void *from;
+    size_t bytes;
+} copying;
+
+static rg_status
+copy_there(rt_place place, const void *user, str *text)
+{
+    const copying *c = user;
+    return rt_memory_copy(place, c->to, c->from, c->bytes, text);
+}
+
+static void
+settle_all_of(const rg_device *device)
+{
+    if (device->table->streams)
+        device->table->streams->settle(device->device);
+}
+
+/* On the GPU, by the device that reaches the other one's memory, when all that both were given is done. false: neither does. */
+static bool
+copy_in_reach(rg_array *to, unsigned to_plane, rg_array *from, unsigned from_plane, size_t bytes)
+{
+    str unused = {.in = mem_scratch()};
+    copying c = {to->plane[to_plane], from->plane[from_plane], bytes};
+    void *data = NULL;
+    const rg_device *who = to->device;
+    if (!api_reach(from, from_plane, to->device, &data, &unused)) {
+        c.from = data;
+    } else if (!api_reach(to, to_plane, from->device, &data, &unused)) {
+        c.to = data;
+        who = from->device;
+    } else {
+        return false;
+    }
+    settle_all_of(to->device);
+    settle_all_of(from->device);
+    return !do_elsewhere(who, copy_there, &c, &unused);
+}
+
 /* From another device: of one kind they do it in their own order, else by way of the host, when all that the other was given is done. */
 static rg_status
 copy_across(rg_queue *queue, const rg_device *other, const side *to, const side *from, size_t bytes, str *text)
 {
-    const rt_memory_table *here = queue->device->table->memory;
-    bool dense = rt_layout_is_dense(&to->layout) && rt_layout_is_dense(&from->layout);
-    if (here && dense && other->table == queue->device->table)
-        return here->copy_across(queue->queue, to->data, other->device, from->data, bytes, text);
-    if (other->table->streams)
-        other->table->streams->settle(other->device);
+    settle_all_of(other);
     void *elements = arena_raw(mem_scratch(), bytes);
     TRY(read_here_or_elsewhere(other, from, elements, text));
     return rt_memory_write(api_place(queue), &to->layout, to->data, elements, text);
 }
 
 static rg_status
-copy_elements(rg_queue *queue, rg_array *to, unsigned to_plane, const rg_array *from, unsigned from_plane, str *text)
+copy_elements(rg_queue *queue, rg_array *to, unsigned to_plane, rg_array *from, unsigned from_plane, str *text)
 {
     side here = side_of(to, to_plane), there = side_of(from, from_plane);
     size_t bytes = api_plane_bytes(to, to_plane);
-    if (to->device == from->device || !bytes)
+    bool dense = rt_layout_is_dense(&here.layout) && rt_layout_is_dense(&there.layout);
+    const rg_device *device = queue->device, *other = from->device;
+    if (device == other || !bytes)
         return copy_within(queue, &here, &there, bytes, text);
-    return copy_across(queue, from->device, &here, &there, bytes, text);
+    if (dense && device->table->memory && device->table == other->table)
+        return device->table->memory->copy_across(queue->queue, here.data, other->device, there.data, bytes, text);
+    if (dense && copy_in_reach(to, to_plane, from, from_plane, bytes))
+        return RG_OK;
+    return copy_across(queue, other, &here, &there, bytes, text);
 }
 
 static rg_status
@@ -246,7 +303,7 @@ rg_status
 rg_array_copy(rg_queue *queue, rg_array *to, unsigned to_plane, rg_array *from, unsigned from_plane)
 {
     TRY(check_plane(queue, to, to_plane));
-    TRY(check_there(from, from_plane));
+    TRY(api_check_there(from, from_plane));
     if (from->device != to->device) {
         TRY(api_refuse_recording(queue, "rg_array_copy from another device"));
         TRY(api_tape_refuse(queue, "rg_array_copy from another device"));

@@ -151,6 +151,7 @@ fill_info(rg_device_info *info, const rt_device_table *table, uint32_t ordinal, 
              ordinal);
     memcpy(info->model, facts->model, sizeof(info->model));
     memcpy(info->code, facts->code, sizeof(info->code));
+    memcpy(info->uuid, facts->uuid, sizeof(info->uuid));
     info->memory = facts->memory;
     info->memory_free = facts->memory_free;
     info->processors = facts->processors;

@@ -24,6 +24,7 @@ typedef struct rt_queue_desc {
 /* What rg_device_info says. */
 typedef struct rt_device_facts {
     char model[96], code[32];
+    uint8_t uuid[16]; /* of a GPU, whoever drives it; zeros: unknown */
     uint64_t memory, memory_free;
     uint32_t processors, threads;
 } rt_device_facts;
@@ -56,6 +57,19 @@ typedef struct rt_program_desc {
     const char *label; /* for messages: "kernel `relax` (vjp)"; NULL: the function's name. Lives as long as the module */
 } rt_program_desc;
 
+/* An allocation, for a device of another table on the same GPU. */
+typedef struct rt_shared {
+    uint8_t uuid[16]; /* of the GPU */
+    int file;         /* which is whose who has this, until it is adopted or closed */
+    uint64_t bytes, offset; /* of the allocation; of the memory in it */
+} rt_shared;
+
+/* What has become of it there. */
+typedef struct rt_adopted {
+    void *handle;
+    uint64_t base; /* the address of the allocation */
+} rt_adopted;
+
 /* Memory that is not the host's: addresses are the device's. What takes a queue is done in its order. `write` has
  * read all of `host` when it returns, `fill` its element. While launches are recorded (rt_graph_table) only `copy` and
  * `fill` are asked for, and are recorded too. */
@@ -69,6 +83,11 @@ typedef struct rt_memory_table {
     /* From another device of the same table: behind all that its queues were given, before what they are given later. */
     rg_status (*copy_across)(rt_queue *queue, void *to, rt_device *other, const void *from, size_t bytes, str *error);
     bool (*reaches)(rt_device *device, const void *memory); /* whether kernels can use memory of the caller's */
+    /* What others need to reach memory of `allocate`, by `adopt` of their device; RG_UNSUPPORTED: they cannot. adopt takes over the file in
+     * any case; abandon waits for all work of the device. NULL: no device of the table shares, or none adopts. */
+    rg_status (*share)(rt_device *device, const void *memory, rt_shared *shared, str *error);
+    rg_status (*adopt)(rt_device *device, const rt_shared *shared, rt_adopted *adopted, str *error);
+    void (*abandon)(rt_device *device, const rt_adopted *adopted);
     /* Memory of the host's that copies are fastest with; NULL: there is none, or so few bytes do not need it. `write` from
      * it returns at once, and reads until it is given back. Both functions may be NULL; give_pinned may be called by
      * another thread than the queue's. */

@@ -215,6 +215,8 @@ find_device(rt_device *d, uint32_t ordinal, str *error)
         code = driver->device_attribute(asked[i].value, asked[i].attribute, d->device);
     if (!code && !status)
         code = driver->device_name(d->model, sizeof(d->model), d->device);
+    if (!code && !status && driver->device_uuid)
+        code = driver->device_uuid(d->uuid, d->device);
     if (code || status)
         return status ? status : rt_driver_check(d, code, "ask the GPU what it is", error);
     d->processors = (unsigned)processors;
@@ -307,6 +309,7 @@ rt_driver_look(const rt_maker *maker, uint32_t ordinal, rt_device_facts *facts, 
         d->driver.memory_free(&left, &total);
     *facts = (rt_device_facts){.memory = total, .memory_free = left, .processors = d->processors,
                                .threads = d->warps * d->wave};
+    memcpy(facts->uuid, d->uuid, sizeof(facts->uuid));
     memcpy(facts->model, d->model, sizeof(facts->model));
     memcpy(facts->code, d->code, sizeof(facts->code));
     mem_disown(&owns);

@@ -38,7 +38,26 @@ typedef struct rt_driver_access_desc {
     int access; /* RT_ACCESS_ALL */
 } rt_driver_access_desc;
 
-_Static_assert(sizeof(rt_driver_pool_desc) == 88 && sizeof(rt_driver_memory_desc) == 32 && sizeof(rt_driver_access_desc) == 12,
+/* an allocation of another driver's */
+typedef struct rt_driver_foreign_desc {
+    int kind; /* RT_FOREIGN_FILE */
+    union {
+        int file;
+        void *handles[2];
+    } from;
+    unsigned long long bytes;
+    unsigned flags, reserved[16];
+} rt_driver_foreign_desc;
+
+/* the part of it that is to have addresses */
+typedef struct rt_driver_map_desc {
+    unsigned long long offset, bytes;
+    unsigned flags, reserved[16];
+} rt_driver_map_desc;
+
+_Static_assert(sizeof(rt_driver_pool_desc) == 88 && sizeof(rt_driver_memory_desc) == 32 && sizeof(rt_driver_access_desc) == 12 &&
+                   sizeof(rt_driver_foreign_desc) == 104 && offsetof(rt_driver_foreign_desc, bytes) == 24 &&
+                   sizeof(rt_driver_map_desc) == 88,
                "the driver's layouts");
 
 /* values of the interface that all makers share */
@@ -51,6 +70,7 @@ enum {
     RT_AT_DEVICE = 1,
     RT_MEMORY_PINNED = 1,
     RT_ACCESS_ALL = 3,
+    RT_FOREIGN_FILE = 1,
     RT_POOL_KEEPS = 4, /* bytes that a pool does not give back, uint64_t */
 
     RT_STREAM_ALONE = 1, /* does not wait for the legacy default stream */

@@ -64,6 +64,7 @@ struct rt_device {
     unsigned processors, warps; /* warps: resident at most */
     unsigned wave;              /* threads of the GPU's that a warp is: 32, or 64 of which half do something */
     int generation;             /* cuda: 90 is sm_90 */
+    uint8_t uuid[16];           /* zeros: unknown */
     char model[96], code[32];   /* code: what it is made for, "sm_90" */
     void *context, *side, *pool; /* context: cuda; side: where memory is given back that several queues may have used */
     bool opened;

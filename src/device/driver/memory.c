@@ -331,6 +331,8 @@ const rt_memory_table rt_driver_memory = {
     .copy_across = driver_copy_across,
     .fill = driver_fill,
     .reaches = driver_reaches,
+    .adopt = rt_driver_adopt,
+    .abandon = rt_driver_abandon,
     .take_pinned = rt_driver_take_pinned,
     .give_pinned = rt_driver_give_pinned,
 };

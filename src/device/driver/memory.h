@@ -20,6 +20,11 @@ rg_status rt_driver_refuse_recording(rt_queue *q, const char *what, str *error);
 rg_status rt_driver_pool_open(rt_device *d, str *error);
 void rt_driver_pool_close(rt_device *d);
 
+/* -- foreign.c: rt_memory_table's */
+
+rg_status rt_driver_adopt(rt_device *d, const rt_shared *shared, rt_adopted *adopted, str *error);
+void rt_driver_abandon(rt_device *d, const rt_adopted *adopted);
+
 /* -- transfer.c: rt_memory_table's, and what of it is done within an entry */
 
 rg_status rt_driver_write(rt_queue *q, uint64_t to, const char *host, size_t bytes, str *error);

@@ -31,6 +31,7 @@ enum {
     VK_BUFFER_STORAGE = 0x20,
     VK_BUFFER_INDIRECT = 0x100,
     VK_BUFFER_ADDRESS = 0x20000,
+    VK_BUFFER_ALL = VK_BUFFER_SOURCE | VK_BUFFER_TARGET | VK_BUFFER_STORAGE | VK_BUFFER_INDIRECT | VK_BUFFER_ADDRESS,
     VK_BUFFER_SPARSE = 1, /* a flag: memory is bound by a queue, in parts */
     VK_ALLOCATE_ADDRESS = 2,
 
@@ -38,6 +39,9 @@ enum {
     VK_MEMORY_VISIBLE = 2,
     VK_MEMORY_COHERENT = 4,
     VK_MEMORY_CACHED = 8,
+    VK_FILE = 1, /* memory as a file that only drivers understand */
+    VK_NEEDS_DEDICATION = 1, /* of memory that is to be such a file */
+    VK_CAN_EXPORT = 2,
 
     VK_LANE_COMPUTE = 2, /* of a queue family */
     VK_LANE_SPARSE = 8,
@@ -87,6 +91,11 @@ enum {
     VK_S_PROPERTIES = 1000059001,
     VK_S_MEMORY = 1000059006,
     VK_S_ALLOCATE_FLAGS = 1000060000,
+    VK_S_EXTERNAL_BUFFER_DESC = 1000071002,
+    VK_S_EXTERNAL_BUFFER = 1000071003,
+    VK_S_BUFFER_SHARED = 1000072000,
+    VK_S_ALLOCATE_SHARED = 1000072002,
+    VK_S_FILE = 1000074002,
     VK_S_TIMELINE_TYPE = 1000207002,
     VK_S_TIMELINE_SUBMIT = 1000207003,
     VK_S_TIMELINE_WAIT = 1000207004,
@@ -254,6 +263,23 @@ typedef struct vk_allocate_flags {
     vk_head head;
     uint32_t flags, mask;
 } vk_allocate_flags;
+typedef struct vk_external_buffer_desc {
+    vk_head head;
+    uint32_t flags, usage, kind;
+} vk_external_buffer_desc;
+typedef struct vk_external_buffer {
+    vk_head head;
+    uint32_t features, from, compatible;
+} vk_external_buffer;
+typedef struct vk_shared_as { /* of a buffer, of an allocation */
+    vk_head head;
+    uint32_t kinds;
+} vk_shared_as;
+typedef struct vk_file_desc {
+    vk_head head;
+    vk_handle memory;
+    uint32_t kind;
+} vk_file_desc;
 typedef struct vk_bind {
     uint64_t at, bytes; /* of the buffer */
     vk_handle memory;

@@ -3,7 +3,7 @@
 
 static const char atomic_float[] = "VK_EXT_shader_atomic_float", memory_budget[] = "VK_EXT_memory_budget",
                   subgroup_size[] = "VK_EXT_subgroup_size_control", uniform_control[] = "VK_KHR_shader_subgroup_uniform_control_flow",
-                  maintenance4[] = "VK_KHR_maintenance4";
+                  maintenance4[] = "VK_KHR_maintenance4", memory_file[] = "VK_KHR_external_memory_fd";
 
 enum { SUBGROUP_OPERATIONS = 1 | 2 | 8 | 16, /* basic, vote, ballot, shuffle */ DEVICES = 64, VK_1_3 = 1 << 22 | 3 << 12 };
 
@@ -41,6 +41,7 @@ read_extensions(const vk_api *api, vk_physical physical, vk_facts *facts)
         facts->subgroup_extension |= strcmp(list[i].name, subgroup_size) == 0;
         facts->uniform_control |= strcmp(list[i].name, uniform_control) == 0;
         facts->buffer_limit |= strcmp(list[i].name, maintenance4) == 0;
+        facts->exports |= strcmp(list[i].name, memory_file) == 0;
     }
 }
 
@@ -60,6 +61,7 @@ read_properties(const vk_api *api, vk_physical physical, vk_facts *facts)
     facts->device = p.device;
     facts->driver_version = p.driver;
     memcpy(facts->cache_uuid, p.cache_uuid, sizeof(p.cache_uuid));
+    memcpy(facts->uuid, more.device_uuid, sizeof(more.device_uuid));
     facts->allocation = more.allocation < buffer.most ? more.allocation : buffer.most;
     if (facts->space)
         facts->space = p.limits.sparse < buffer.most ? p.limits.sparse : buffer.most;
@@ -136,6 +138,17 @@ read_families(const vk_api *api, vk_physical physical, vk_facts *facts)
         facts->space = 0;
 }
 
+/* Whether the memory of a buffer, which is an allocation among others, can be a file for other drivers. */
+static void
+read_sharing(const vk_api *api, vk_physical physical, vk_facts *facts)
+{
+    const vk_external_buffer_desc desc = {.head = {VK_S_EXTERNAL_BUFFER_DESC}, .usage = VK_BUFFER_ALL, .kind = VK_FILE};
+    vk_external_buffer buffer = {.head = {VK_S_EXTERNAL_BUFFER}};
+    if (facts->exports)
+        api->external_buffer(physical, &desc, &buffer);
+    facts->exports = (buffer.features & (VK_CAN_EXPORT | VK_NEEDS_DEDICATION)) == VK_CAN_EXPORT;
+}
+
 /* Of a device of Vulkan 1.1 only its name is read. */
 void
 vk_facts_read(const vk_api *api, vk_physical physical, vk_facts *facts)
@@ -153,6 +166,7 @@ vk_facts_read(const vk_api *api, vk_physical physical, vk_facts *facts)
     read_features(api, physical, facts);
     read_properties(api, physical, facts);
     read_families(api, physical, facts);
+    read_sharing(api, physical, facts);
 }
 
 rg_status
@@ -183,7 +197,7 @@ rg_status
 vk_create_logical(vk_api *api, vk_physical physical, const vk_facts *facts, vk_logical *logical, str *error)
 {
     float priorities[8] = {1, 1, 1, 1, 1, 1, 1, 1};
-    const char *extensions[4];
+    const char *extensions[5];
     spirv_features has = facts->features;
     vk_features_subgroup_size sizes = {.head = {VK_S_FEATURES_SUBGROUP_SIZE}, .control = 1, .full = 1};
     vk_features_atomic_float floats = {.head = {VK_S_FEATURES_ATOMIC_FLOAT}, .buffer32_add = !!(has & SPIRV_ATOMIC_ADD32),
@@ -218,6 +232,8 @@ vk_create_logical(vk_api *api, vk_physical physical, const vk_facts *facts, vk_l
     }
     if (facts->budget)
         extensions[desc.nextensions++] = memory_budget;
+    if (facts->exports)
+        extensions[desc.nextensions++] = memory_file;
     int32_t code = api->create_device(physical, &desc, NULL, logical);
     if (code >= 0)
         return RG_OK;
@@ -263,6 +279,7 @@ look_at(const vk_api *api, vk_instance instance, uint32_t ordinal, rt_device_fac
     vk_facts_read(api, physical, &facts);
     *out = (rt_device_facts){0};
     snprintf(out->model, sizeof(out->model), "%.95s", facts.model);
+    memcpy(out->uuid, facts.uuid, sizeof(out->uuid));
     snprintf(out->code, sizeof(out->code), "vulkan %u.%u", facts.api >> 22, facts.api >> 12 & 0x3ff);
     measure(api, physical, &facts, out);
     return RG_OK;

@@ -39,8 +39,8 @@ take_calls(vk_api *api, int level, vk_instance instance, vk_logical logical)
     for (size_t i = 0; i < countof(calls); i++) {
         if (calls[i].level != level)
             continue;
-        void *found = level == 2 ? api->device_symbol(logical, calls[i].symbol) : api->symbol(instance, calls[i].symbol);
-        if (!found)
+        void *found = level >= 2 ? api->device_symbol(logical, calls[i].symbol) : api->symbol(instance, calls[i].symbol);
+        if (!found && level < 3)
             return calls[i].symbol;
         memcpy((char *)api + calls[i].at, &found, sizeof(found));
     }
@@ -97,6 +97,7 @@ vk_load_device(vk_api *api, vk_logical logical)
     const char *missing = take_calls(api, 2, NULL, logical);
     assert(!missing && "all are of Vulkan 1.2");
     (void)missing;
+    take_calls(api, 3, NULL, logical);
 }
 
 void

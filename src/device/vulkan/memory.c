@@ -17,6 +17,7 @@ enum {
 /* Wanted properties, best first, up to a 0. */
 static const uint32_t wanted[][4] = {
     [VK_USE_DEVICE] = {VK_MEMORY_LOCAL},
+    [VK_USE_ARRAY] = {VK_MEMORY_LOCAL},
     [VK_USE_SHARED] = {VK_MEMORY_LOCAL | VK_MEMORY_VISIBLE | VK_MEMORY_COHERENT, VK_MEMORY_VISIBLE | VK_MEMORY_COHERENT},
     [VK_USE_WRITE] = {VK_MEMORY_VISIBLE | VK_MEMORY_COHERENT},
     [VK_USE_READ] = {VK_MEMORY_VISIBLE | VK_MEMORY_COHERENT | VK_MEMORY_CACHED, VK_MEMORY_VISIBLE | VK_MEMORY_COHERENT},
@@ -32,9 +33,10 @@ next_type(const vk_memory_properties *memory, uint32_t bits, uint32_t properties
 }
 
 static int32_t
-allocate_part(rt_device *d, vk_use use, uint64_t bytes, uint32_t types, vk_handle *memory)
+allocate_part(rt_device *d, vk_use use, bool shared, uint64_t bytes, uint32_t types, vk_handle *memory)
 {
-    vk_allocate_flags flags = {.head = {VK_S_ALLOCATE_FLAGS}, .flags = VK_ALLOCATE_ADDRESS};
+    vk_shared_as file = {.head = {VK_S_ALLOCATE_SHARED}, .kinds = VK_FILE};
+    vk_allocate_flags flags = {.head = {VK_S_ALLOCATE_FLAGS, shared ? &file : NULL}, .flags = VK_ALLOCATE_ADDRESS};
     int32_t code = VK_NO_DEVICE_MEMORY;
     for (size_t k = 0; k < countof(wanted[use]) && wanted[use][k] && code < 0; k++)
         for (uint32_t type = 0; code < 0; type++) {
@@ -104,35 +106,43 @@ bind_parts(rt_device *d, vk_use use, const vk_requirements *need, vk_buffer *b)
     mem_disown(&owns);
     for (uint64_t i = 0; i < n && code >= 0; i++) {
         uint64_t at = i * most, bytes = need->bytes - at < most ? need->bytes - at : most;
-        code = allocate_part(d, use, bytes, need->types, &b->parts[i]);
+        code = allocate_part(d, use, false, bytes, need->types, &b->parts[i]);
         binds[i] = (vk_bind){.at = at, .bytes = bytes, .memory = b->parts[i]};
     }
     return code < 0 ? code : bind_now(d, &(vk_buffer_binds){b->buffer, (uint32_t)n, binds});
 }
 
 static int32_t
-bind_memory(rt_device *d, vk_use use, bool sparse, vk_buffer *b)
+bind_memory(rt_device *d, vk_use use, bool sparse, bool shared, vk_buffer *b)
 {
     vk_requirements need;
     d->api.requirements(d->logical, b->buffer, &need);
     if (sparse)
         return bind_parts(d, use, &need, b);
-    int32_t code = allocate_part(d, use, need.bytes, need.types, &b->memory);
+    b->shared = shared ? need.bytes : 0;
+    int32_t code = allocate_part(d, use, shared, need.bytes, need.types, &b->memory);
     return code < 0 ? code : d->api.bind_buffer(d->logical, b->buffer, b->memory, 0);
+}
+
+static bool
+may_be_large(vk_use use)
+{
+    return use == VK_USE_DEVICE || use == VK_USE_ARRAY;
 }
 
 static int32_t
 make_buffer(rt_device *d, uint64_t bytes, vk_use use, vk_buffer *b)
 {
-    bool sparse = use == VK_USE_DEVICE && bytes > d->facts.allocation;
-    vk_buffer_desc desc = {.head = {VK_S_BUFFER}, .flags = sparse ? VK_BUFFER_SPARSE : 0, .bytes = bytes,
-                           .usage = VK_BUFFER_SOURCE | VK_BUFFER_TARGET | VK_BUFFER_STORAGE | VK_BUFFER_INDIRECT | VK_BUFFER_ADDRESS};
+    bool sparse = may_be_large(use) && bytes > d->facts.allocation, shared = use == VK_USE_ARRAY && d->facts.exports && !sparse;
+    vk_shared_as file = {.head = {VK_S_BUFFER_SHARED}, .kinds = VK_FILE};
+    vk_buffer_desc desc = {.head = {VK_S_BUFFER, shared ? &file : NULL}, .flags = sparse ? VK_BUFFER_SPARSE : 0, .bytes = bytes,
+                           .usage = VK_BUFFER_ALL};
     void *data = NULL;
     *b = (vk_buffer){.bytes = bytes};
     int32_t code = d->api.create_buffer(d->logical, &desc, NULL, &b->buffer);
     if (code >= 0)
-        code = bind_memory(d, use, sparse, b);
-    if (code >= 0 && use != VK_USE_DEVICE)
+        code = bind_memory(d, use, sparse, shared, b);
+    if (code >= 0 && !may_be_large(use))
         code = d->api.map(d->logical, b->memory, 0, UINT64_MAX, 0, &data);
     b->data = data;
     if (code >= 0)
@@ -146,16 +156,16 @@ rg_status
 vk_buffer_make(rt_device *d, uint64_t bytes, vk_use use, vk_buffer *b, str *error)
 {
     *b = (vk_buffer){0};
-    if (use == VK_USE_DEVICE && bytes > vk_most(&d->facts)) {
+    if (may_be_large(use) && bytes > vk_most(&d->facts)) {
         str_addf(error, "%llu bytes are more than %s takes in one piece: %llu%s", (unsigned long long)bytes, d->facts.model,
                  (unsigned long long)vk_most(&d->facts), d->facts.space ? "" : "; for more it would need sparseBinding");
         return RG_OUT_OF_MEMORY;
     }
     int32_t code = make_buffer(d, bytes, use, b);
-    if (code == VK_NO_DEVICE_MEMORY || code == VK_NO_HOST_MEMORY) { /* what is no longer used may do */
+    if (code == VK_NO_DEVICE_MEMORY || code == VK_NO_HOST_MEMORY) { /* what is no longer used may do, or what nobody shares */
         idle(d);
         vk_sweep(d);
-        code = make_buffer(d, bytes, use, b);
+        code = make_buffer(d, bytes, use == VK_USE_ARRAY ? VK_USE_DEVICE : use, b);
     }
     if (code != VK_NO_DEVICE_MEMORY && code != VK_NO_HOST_MEMORY)
         return vk_check(d, code, "allocate memory", error);
@@ -250,7 +260,7 @@ allocate_here(rt_queue *q, size_t bytes, void **memory, str *error)
     bytes = (bytes + APART + ALIGN - 1) & ~(size_t)(ALIGN - 1);
     vk_sweep(d);
     reserve_piece(d);
-    TRY(vk_buffer_make(d, bytes, VK_USE_DEVICE, &piece, error));
+    TRY(vk_buffer_make(d, bytes, VK_USE_ARRAY, &piece, error));
     rg_status status = vk_fill_zero(q, &piece, 0, bytes, error);
     while (!status && !add_piece(d, &piece))
         reserve_piece(d);
@@ -320,6 +330,23 @@ vk_sweep(rt_device *d)
             d->garbage.at[kept++] = d->garbage.at[i];
     d->garbage.n = kept;
     pthread_mutex_unlock(&d->lock);
+}
+
+static rg_status
+share_piece(rt_device *d, const void *memory, rt_shared *shared, str *error)
+{
+    vk_buffer piece = {0};
+    int file = -1;
+    TRY(vk_usable(d, error));
+    if (!find_piece(d, memory, 0, &piece) || !piece.shared) {
+        str_addz(error, piece.parts ? "it has several allocations" : "its driver does not share it (VK_KHR_external_memory_fd)");
+        return RG_UNSUPPORTED;
+    }
+    const vk_file_desc desc = {.head = {VK_S_FILE}, .memory = piece.memory, .kind = VK_FILE};
+    TRY(vk_check(d, d->api.get_file(d->logical, &desc, &file), "share memory", error));
+    *shared = (rt_shared){.file = file, .bytes = piece.shared, .offset = map_ptr(memory) - piece.address};
+    memcpy(shared->uuid, d->facts.uuid, sizeof(shared->uuid));
+    return RG_OK;
 }
 
 /* -- copies -------------------------------------------------------------------------------------------------------- */
@@ -539,4 +566,5 @@ const rt_memory_table vk_memory = {
     .fill = fill,
     .copy_across = copy_by_host,
     .reaches = reaches,
+    .share = share_piece,
 };

@@ -33,14 +33,14 @@ typedef struct vk_api {
 typedef struct vk_facts {
     char model[256], driver[256], driver_info[256];
     uint32_t api, vendor, device, driver_version, type;
-    uint8_t cache_uuid[16];
+    uint8_t cache_uuid[16], uuid[16]; /* uuid: the GPU's */
     uint64_t allocation; /* bytes of one at most */
     uint64_t space;      /* bytes of a buffer of several; 0: there are none */
     uint32_t family, lanes; /* queues that compute: their family, how many */
     uint32_t binds;         /* the family of those that bind buffers of several allocations */
     spirv_features features; /* without those that only a test shows */
     bool timeline, float16, int8, int16, atomic_float, subgroup_control, subgroup_extension, budget, full_subgroups, uniform_control,
-        buffer_limit;
+        buffer_limit, exports; /* exports: other drivers can reach memory */
     vk_memory_properties memory;
 } vk_facts;
 
@@ -56,6 +56,7 @@ typedef struct vk_buffer {
     vk_handle buffer, memory;
     vk_handle *parts; /* NULL: `memory` is all; else allocations, one behind the other, up to a 0 */
     uint64_t address, bytes;
+    uint64_t shared; /* bytes of `memory`, which other drivers can reach; 0: they cannot */
     char *data; /* as the host sees it; NULL: it does not */
 } vk_buffer;
 
@@ -171,7 +172,8 @@ rg_status vk_make_pipeline(rt_device *d, const rt_shader *shader, vk_handle *pip
 
 /* -- memory.c */
 
-typedef enum vk_use { VK_USE_DEVICE, VK_USE_SHARED, VK_USE_WRITE, VK_USE_READ } vk_use;
+/* VK_USE_ARRAY: as VK_USE_DEVICE, and within reach of other drivers where that can be had */
+typedef enum vk_use { VK_USE_DEVICE, VK_USE_ARRAY, VK_USE_SHARED, VK_USE_WRITE, VK_USE_READ } vk_use;
 /* Contents are unspecified. RG_OUT_OF_MEMORY. Small pieces may be taken while a lock is held. */
 rg_status vk_buffer_make(rt_device *d, uint64_t bytes, vk_use use, vk_buffer *buffer, str *error);
 void vk_buffer_free(rt_device *d, vk_buffer *buffer);
