@@ -441,6 +441,7 @@ CALL(foreign_import, (void **memory, const rt_driver_foreign_desc *desc))
 {
     STEP(foreign_import);
     unsafe();
+    ADD(unsafe, desc->flags != fake.foreign);
     if (desc->kind != RT_FOREIGN_FILE || lseek(desc->from.file, 0, SEEK_END) < (off_t)desc->bytes)
         return 1;
     foreign *f = *memory = calloc(1, sizeof *f);

@@ -16,6 +16,7 @@ typedef struct fake_driver {
     /* what it pretends */
     int version, devices, major, ranges, pools;
     int used;          /* of HIP's devices: the one that a thread has to be at, wherever it uses memory and streams */
+    unsigned foreign;  /* flags of another driver's memory */
     int gpu;           /* another number, another GPU (of CUDA: the UUID) */
     const char *code;  /* of HIP: what its GPUs run */
     int processors, resident; /* ... each of which so many threads fit */

@@ -172,7 +172,7 @@ fake_create_device(vk_physical device, const vk_logical_desc *desc, const void *
 {
     STEP(create_device);
     ADD(unsafe, ((const vk_features *)desc->head.next)->sparse_binding != (fake.space > 0) || desc->nlanes != (fake.apart ? 2 : 1));
-    ADD(unsafe, desc->nextensions > (fake.shares == 1));
+    ADD(unsafe, desc->nextensions > (fake.shares > 0));
     ADD(alive, 1);
     *logical = (vk_logical)&object;
     return VK_OK;
@@ -212,13 +212,20 @@ typedef struct allocation {
     bool shared;
 } allocation;
 
+/* NULL: it is not there */
+static const void *
+link_of(const void *chain, uint32_t kind)
+{
+    const vk_head *next = chain;
+    while (next && next->kind != kind)
+        next = next->next;
+    return next;
+}
 static bool
 is_shared(const void *chain, uint32_t kind)
 {
-    for (const vk_head *next = chain; next; next = next->next)
-        if (next->kind == kind)
-            return ((const vk_shared_as *)next)->kinds == VK_FILE;
-    return false;
+    const vk_shared_as *as = link_of(chain, kind);
+    return as && as->kinds == VK_FILE;
 }
 
 static void *make_object(size_t bytes);
@@ -243,6 +250,8 @@ fake_allocate(vk_logical device, const vk_allocate_desc *desc, const void *alloc
 {
     STEP(allocate);
     allocation a = {.bytes = (desc->bytes + BLOCK - 1) / BLOCK * BLOCK, .shared = is_shared(desc->head.next, VK_S_ALLOCATE_SHARED)};
+    const vk_dedicated *alone = link_of(desc->head.next, VK_S_DEDICATED);
+    ADD(unsafe, a.shared && fake.shares == 2 ? !alone || !alone->buffer : alone != NULL);
     if (desc->bytes > ALLOCATION || ADD(taken, a.bytes) > fake.memory) {
         ADD(taken, desc->bytes > ALLOCATION ? 0 : -a.bytes);
         return VK_NO_DEVICE_MEMORY;

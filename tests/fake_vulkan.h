@@ -13,7 +13,7 @@ typedef struct fake_vulkan {
     uint64_t memory;    /* bytes that allocations may have together */
     uint64_t space;     /* of a buffer's addresses, with sparseBinding; 0: it has none */
     int apart;          /* 1: a family of its own binds */
-    int shares;         /* memory as files: 0: no extension, 1: it can, 2: only what is alone in an allocation */
+    int shares;         /* memory as files: 0: no extension, 1: it can, 2: where a buffer has an allocation for itself */
     int gpu;            /* another number, another GPU */
     const char *lacks;  /* a feature: "bufferDeviceAddress", "shaderInt64", "timelineSemaphore", "vulkanMemoryModel" */
     long fails_at;      /* the number of the call that fails, of all that can; 0: none */

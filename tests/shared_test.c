@@ -4,7 +4,7 @@
  *   shared_test                  on drivers that are there. Exit code 77: no GPU has both
  *   shared_test VULKAN CUDA      on those of fake_vulkan.c and fake_driver.c, each of whose calls fails in turn */
 #include "api_check.h"
-#include "base/base.h"
+#include "device/driver/driver.h"
 #include "fake_driver.h"
 #include "fake_vulkan.h"
 
@@ -344,11 +344,21 @@ check_lacks(void)
     check_lack("does not tell which GPU it is");
     vulkan->shares = 0;
     check_lack("does not share it (VK_KHR_external_memory_fd)");
-    vulkan->shares = 2;
-    check_lack("does not share it (VK_KHR_external_memory_fd)");
     setenv("RG_VULKAN_ALLOCATION", "4096", 1);
     check_lack("it has several allocations");
     unsetenv("RG_VULKAN_ALLOCATION");
+}
+
+/* A driver that shares a buffer's own allocation only. */
+static void
+check_dedicated(void)
+{
+    unsigned files = count_files();
+    vulkan->shares = 2;
+    cuda->foreign = RT_FOREIGN_DEDICATED;
+    check_all("vulkan", "cuda");
+    check_left("dedicated", 0, files);
+    *vulkan = usual_vulkan, *cuda = usual_cuda;
 }
 
 static void *
@@ -373,6 +383,7 @@ main(int argc, char **argv)
         usual_vulkan = *vulkan, usual_cuda = *cuda;
         check_lacks();
         check_each_call();
+        check_dedicated();
     }
     if (!find_both(&here, &there)) {
         printf("no GPU is a device \"vulkan\" and a device \"cuda\"\n");

@@ -62,6 +62,7 @@ typedef struct rt_shared {
     uint8_t uuid[16]; /* of the GPU */
     int file;         /* which is whose who has this, until it is adopted or closed */
     uint64_t bytes, offset; /* of the allocation; of the memory in it */
+    bool dedicated;   /* the allocation was made for one buffer alone, which both drivers have to know */
 } rt_shared;
 
 /* What has become of it there. */

@@ -71,6 +71,7 @@ enum {
     RT_MEMORY_PINNED = 1,
     RT_ACCESS_ALL = 3,
     RT_FOREIGN_FILE = 1,
+    RT_FOREIGN_DEDICATED = 1, /* a flag */
     RT_POOL_KEEPS = 4, /* bytes that a pool does not give back, uint64_t */
 
     RT_STREAM_ALONE = 1, /* does not wait for the legacy default stream */

@@ -18,7 +18,8 @@ why_not(const rt_device *d, const rt_shared *shared)
 static int
 take_file(const rt_device *d, const rt_shared *shared, void **handle)
 {
-    rt_driver_foreign_desc desc = {.kind = RT_FOREIGN_FILE, .from.file = shared->file, .bytes = shared->bytes};
+    rt_driver_foreign_desc desc = {.kind = RT_FOREIGN_FILE, .from.file = shared->file, .bytes = shared->bytes,
+                                   .flags = shared->dedicated ? RT_FOREIGN_DEDICATED : 0};
     int code = d->driver.foreign_import(handle, &desc);
     if (code)
         close(shared->file);

@@ -96,6 +96,7 @@ enum {
     VK_S_BUFFER_SHARED = 1000072000,
     VK_S_ALLOCATE_SHARED = 1000072002,
     VK_S_FILE = 1000074002,
+    VK_S_DEDICATED = 1000127001,
     VK_S_TIMELINE_TYPE = 1000207002,
     VK_S_TIMELINE_SUBMIT = 1000207003,
     VK_S_TIMELINE_WAIT = 1000207004,
@@ -275,6 +276,10 @@ typedef struct vk_shared_as { /* of a buffer, of an allocation */
     vk_head head;
     uint32_t kinds;
 } vk_shared_as;
+typedef struct vk_dedicated {
+    vk_head head;
+    vk_handle image, buffer;
+} vk_dedicated;
 typedef struct vk_file_desc {
     vk_head head;
     vk_handle memory;

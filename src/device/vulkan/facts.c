@@ -138,7 +138,7 @@ read_families(const vk_api *api, vk_physical physical, vk_facts *facts)
         facts->space = 0;
 }
 
-/* Whether the memory of a buffer, which is an allocation among others, can be a file for other drivers. */
+/* Whether the memory of a buffer can be a file for other drivers. */
 static void
 read_sharing(const vk_api *api, vk_physical physical, vk_facts *facts)
 {
@@ -146,7 +146,8 @@ read_sharing(const vk_api *api, vk_physical physical, vk_facts *facts)
     vk_external_buffer buffer = {.head = {VK_S_EXTERNAL_BUFFER}};
     if (facts->exports)
         api->external_buffer(physical, &desc, &buffer);
-    facts->exports = (buffer.features & (VK_CAN_EXPORT | VK_NEEDS_DEDICATION)) == VK_CAN_EXPORT;
+    facts->exports = buffer.features & VK_CAN_EXPORT;
+    facts->dedicates = buffer.features & VK_NEEDS_DEDICATION;
 }
 
 /* Of a device of Vulkan 1.1 only its name is read. */

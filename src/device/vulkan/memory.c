@@ -32,10 +32,12 @@ next_type(const vk_memory_properties *memory, uint32_t bits, uint32_t properties
     return from;
 }
 
+/* shared: the buffer that it is for, if other drivers are to reach it; else 0. */
 static int32_t
-allocate_part(rt_device *d, vk_use use, bool shared, uint64_t bytes, uint32_t types, vk_handle *memory)
+allocate_part(rt_device *d, vk_use use, vk_handle shared, uint64_t bytes, uint32_t types, vk_handle *memory)
 {
-    vk_shared_as file = {.head = {VK_S_ALLOCATE_SHARED}, .kinds = VK_FILE};
+    vk_dedicated alone = {.head = {VK_S_DEDICATED}, .buffer = shared};
+    vk_shared_as file = {.head = {VK_S_ALLOCATE_SHARED, d->facts.dedicates ? &alone : NULL}, .kinds = VK_FILE};
     vk_allocate_flags flags = {.head = {VK_S_ALLOCATE_FLAGS, shared ? &file : NULL}, .flags = VK_ALLOCATE_ADDRESS};
     int32_t code = VK_NO_DEVICE_MEMORY;
     for (size_t k = 0; k < countof(wanted[use]) && wanted[use][k] && code < 0; k++)
@@ -106,7 +108,7 @@ bind_parts(rt_device *d, vk_use use, const vk_requirements *need, vk_buffer *b)
     mem_disown(&owns);
     for (uint64_t i = 0; i < n && code >= 0; i++) {
         uint64_t at = i * most, bytes = need->bytes - at < most ? need->bytes - at : most;
-        code = allocate_part(d, use, false, bytes, need->types, &b->parts[i]);
+        code = allocate_part(d, use, 0, bytes, need->types, &b->parts[i]);
         binds[i] = (vk_bind){.at = at, .bytes = bytes, .memory = b->parts[i]};
     }
     return code < 0 ? code : bind_now(d, &(vk_buffer_binds){b->buffer, (uint32_t)n, binds});
@@ -120,7 +122,7 @@ bind_memory(rt_device *d, vk_use use, bool sparse, bool shared, vk_buffer *b)
     if (sparse)
         return bind_parts(d, use, &need, b);
     b->shared = shared ? need.bytes : 0;
-    int32_t code = allocate_part(d, use, shared, need.bytes, need.types, &b->memory);
+    int32_t code = allocate_part(d, use, shared ? b->buffer : 0, need.bytes, need.types, &b->memory);
     return code < 0 ? code : d->api.bind_buffer(d->logical, b->buffer, b->memory, 0);
 }
 
@@ -344,7 +346,8 @@ share_piece(rt_device *d, const void *memory, rt_shared *shared, str *error)
     }
     const vk_file_desc desc = {.head = {VK_S_FILE}, .memory = piece.memory, .kind = VK_FILE};
     TRY(vk_check(d, d->api.get_file(d->logical, &desc, &file), "share memory", error));
-    *shared = (rt_shared){.file = file, .bytes = piece.shared, .offset = map_ptr(memory) - piece.address};
+    *shared = (rt_shared){.file = file, .bytes = piece.shared, .offset = map_ptr(memory) - piece.address,
+                            .dedicated = d->facts.dedicates};
     memcpy(shared->uuid, d->facts.uuid, sizeof(shared->uuid));
     return RG_OK;
 }

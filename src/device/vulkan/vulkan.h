@@ -40,7 +40,7 @@ typedef struct vk_facts {
     uint32_t binds;         /* the family of those that bind buffers of several allocations */
     spirv_features features; /* without those that only a test shows */
     bool timeline, float16, int8, int16, atomic_float, subgroup_control, subgroup_extension, budget, full_subgroups, uniform_control,
-        buffer_limit, exports; /* exports: other drivers can reach memory */
+        buffer_limit, exports, dedicates; /* exports: other drivers can reach memory, if (dedicates) it is a buffer's alone */
     vk_memory_properties memory;
 } vk_facts;
 
