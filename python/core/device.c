@@ -84,14 +84,17 @@ core_device_twin(core_device *d)
     if (d->sought || !d->own_memory || d->cuda)
         return d->twin;
     rg_device_info info = RG_INIT(rg_device_info), other;
-    d->sought = true;
-    if (rg_device_get_info(d->device, &info) || !find_twin(info.uuid, &other))
-        return NULL;
-    PyObject *name = PyUnicode_FromString(other.name);
+    bool found;
+    Py_BEGIN_ALLOW_THREADS
+    found = !rg_device_get_info(d->device, &info) && find_twin(info.uuid, &other);
+    Py_END_ALLOW_THREADS
+    PyObject *name = found ? PyUnicode_FromString(other.name) : NULL;
     core_device *twin = name ? core_device_of(name) : NULL;
     Py_XDECREF(name);
     PyErr_Clear(); /* a GPU that cannot be opened */
-    d->twin = (core_device *)Py_XNewRef((PyObject *)twin);
+    if (!d->twin) /* another thread may have been faster */
+        d->twin = (core_device *)Py_XNewRef((PyObject *)twin);
+    d->sought = true;
     return d->twin;
 }
 
