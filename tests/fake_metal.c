@@ -431,8 +431,9 @@ with_caller(const char *text)
     unsigned entries = count_entries(text);
     char *whole = malloc(room + entries * 100ul);
     n = (size_t)sprintf(whole,
-                        "%s%s%s\nextern \"C\" void run(unsigned entry, unsigned groups, const void *push)\n{\n    switch (entry) {\n",
-                        fake.rounds & 1 ? "#define WRONG_QUOTIENTS\n" : "", fake.rounds & 2 ? "#define WRONG_FUSED\n" : "", text);
+                        "%s%s%s%s\nextern \"C\" void run(unsigned entry, unsigned groups, const void *push)\n{\n    switch (entry) {\n",
+                        fake.rounds & 1 ? "#define WRONG_QUOTIENTS\n" : "", fake.rounds & 2 ? "#define WRONG_FUSED\n" : "",
+                        fake.rounds & 4 ? "#define WRONG_SMALL\n" : "", text);
     for (unsigned i = 0; i < entries; i++)
         n += (size_t)sprintf(whole + n, "    case %u:\n        dispatch(e%u, push, groups);\n        break;\n", i, i);
     sprintf(whole + n, "    }\n}\n");

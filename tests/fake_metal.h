@@ -14,7 +14,8 @@ typedef struct fake_metal {
     unsigned long width; /* of SIMD-groups */
     uint64_t memory, piece; /* bytes of all buffers, of one at most */
     int strict;         /* the host's side of what a launch uses is not accessible while it runs */
-    int rounds;         /* how it rounds: not as IEEE 754 quotients and roots (bit 0), products with a sum (bit 1) */
+    int rounds;         /* how it rounds: not as IEEE 754 quotients and roots (bit 0), products with a sum (bit 1), quotients and
+                         * roots below the normal range (bit 2) */
     const char *lacks;  /* a class */
     long fails_at;      /* the number of the call that fails, of all that can; 0: none */
     long fails_with;    /* the error of a command buffer that fails */

@@ -155,6 +155,7 @@ check_trial(void)
     check_key(1, SPIRV_FUSED32, 2);
     check_key(2, SPIRV_EXACT32, 2);
     check_key(3, 0, 2);
+    check_key(4, SPIRV_FUSED32, 2);
     if (!mkdtemp(folder)) {
         CHECK(false, "no folder");
         return;

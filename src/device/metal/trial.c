@@ -43,7 +43,7 @@ mtl_trial(rt_device *d, str *error)
 {
     str driver = {.in = mem_scratch()};
     str_addf(&driver, "metal trial\n%s\n%s", d->facts.model, d->facts.system);
-    const rt_trial trial = {.settings = &d->settings, .driver = str_view(&driver), .name = d->facts.model, .remedy = "",
+    const rt_trial trial = {.settings = &d->settings, .driver = str_view(&driver), .name = d->facts.model, .remedy = "", .small = true,
                             .open = open_memory, .close = close_memory, .run = run};
     d->features = MSL_FEATURES;
     TRY(rt_segments_try(d, &trial, &d->features, error));
