@@ -1,10 +1,11 @@
 /* Kernels as SPIR-V. SPDX-License-Identifier: Apache-2.0
  *
- *   spirv_test [--val PATH|--cross PATH] [--every N] [--refused N] [--deterministic] [--keep FOLDER] FILE.c|FOLDER...
+ *   spirv_test [--val PATH|--cross PATH [--take COMMAND]] [--every N] [--refused N] [--deterministic] [--keep FOLDER] FILE.c|FOLDER...
  *
  * Every kernel of the files in every form becomes SPIR-V, for devices that have much, less and little. What is made reads
  * back, and each step names an entry that is there. With --val, the path of spirv-val, every Nth module is validated. With --cross, the
- * path of SPIRV-Cross, the devices are what MoltenVK makes of a GPU of Apple's, and every entry of every Nth module has to become MSL.
+ * path of SPIRV-Cross, the devices are what MoltenVK makes of a GPU of Apple's, and every entry of every Nth module has to become MSL,
+ * which the command takes (tests/metal/cross).
  * What is refused is counted, by its reason; more than --refused are a failure. */
 #include "codegen/spirv/spirv.h"
 #include "front/c/front_c.h"
@@ -14,7 +15,7 @@
 #include <unistd.h>
 
 typedef struct setting {
-    const char *val, *cross, *keep;
+    const char *val, *cross, *take, *keep;
     int every, refused;
     bool fixed;
 } setting;
@@ -72,9 +73,12 @@ add_command(const setting *s, const spirv_code *code, const char *path, str *com
 {
     if (s->val)
         str_addf(command, "%s --target-env vulkan1.2 %s", s->val, path);
-    for (uint32_t i = 0; s->cross && i < code->entries; i++)
+    for (uint32_t i = 0; s->cross && i < code->entries; i++) {
         str_addf(command, "%s'%s' %s --msl --msl-version 30000 --stage comp --entry e%u --output %s.metal", i ? " && " : "", s->cross,
                  path, i, path);
+        if (s->take)
+            str_addf(command, " && %s %s.metal", s->take, path);
+    }
 }
 
 static void
@@ -90,7 +94,7 @@ ask_tool(const setting *s, const char *what, const spirv_code *code, tally *t)
     add_command(s, code, path, &command);
     fflush(stdout);
     if (system(command.ptr))
-        fail(t, what, s->val ? "spirv-val refuses it" : "SPIRV-Cross does not translate it");
+        fail(t, what, s->val ? "spirv-val refuses it" : s->take ? "is not translated, or not taken then" : "is not translated");
     t->seen++;
     t->entries += code->entries;
     str_free(&command);
@@ -218,6 +222,8 @@ main(int argc, char **argv)
             s.val = value, i++;
         else if (strcmp(word, "--cross") == 0)
             s.cross = value, i++;
+        else if (strcmp(word, "--take") == 0)
+            s.take = value, i++;
         else if (strcmp(word, "--keep") == 0)
             s.keep = value, i++;
         else if (strcmp(word, "--every") == 0)
