@@ -67,17 +67,33 @@ may_be_small(const rt_trial *t, int row)
 TRY_FLOATS(try_f32, float, &rt_f32_shader, 23, sqrtf, fmaf, SPIRV_EXACT32, SPIRV_FUSED32)
 TRY_FLOATS(try_f64, double, &rt_f64_shader, 52, sqrt, fma, SPIRV_EXACT64, SPIRV_FUSED64)
 
+typedef struct owned_memory {
+    rt_device *device;
+    const rt_trial *trial;
+    rt_trial_memory memory;
+} owned_memory;
+
+static void
+close_owned(void *memory)
+{
+    owned_memory *m = memory;
+    m->trial->close(m->device, &m->memory);
+}
+
 static rg_status
 try_all(rt_device *d, const rt_trial *t, bool *ends, spirv_features *found, str *error)
 {
-    rt_trial_memory memory;
-    TRY(t->open(d, ROWS * 6 * sizeof(double), &memory, error));
-    rg_status status = try_loop(d, t, &memory, ends, error);
+    owned_memory m = {d, t, {0}};
+    mem_owner owns;
+    TRY(t->open(d, ROWS * 6 * sizeof(double), &m.memory, error));
+    mem_own(&owns, close_owned, &m);
+    rg_status status = try_loop(d, t, &m.memory, ends, error);
     if (!status && *ends)
-        status = try_f32(d, t, &memory, found, error);
+        status = try_f32(d, t, &m.memory, found, error);
     if (!status && *ends && t->has_f64)
-        status = try_f64(d, t, &memory, found, error);
-    t->close(d, &memory);
+        status = try_f64(d, t, &m.memory, found, error);
+    mem_disown(&owns);
+    close_owned(&m);
     return status;
 }
 
