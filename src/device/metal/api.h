@@ -39,14 +39,10 @@ typedef struct mtl_api {
     mtl_id string_class, process_class, options_class;
     struct {
 #define METAL_GET(name, selector, result) mtl_sel name;
-#define METAL_DO(name, selector) mtl_sel name;
 #define METAL_CALL(name, selector, result, parameters, arguments) mtl_sel name;
-#define METAL_TELL(name, selector, parameters, arguments) mtl_sel name;
 #include "device/metal/calls.def"
 #undef METAL_GET
-#undef METAL_DO
 #undef METAL_CALL
-#undef METAL_TELL
     } selectors;
 } mtl_api;
 
@@ -56,26 +52,14 @@ typedef struct mtl_api {
     {                                                                                            \
         return ((result(*)(mtl_id, mtl_sel))api->send)(self, api->selectors.name);               \
     }
-#define METAL_DO(name, selector)                                                                 \
-    static inline void mtl_##name(const mtl_api *api, mtl_id self)                               \
-    {                                                                                            \
-        ((void (*)(mtl_id, mtl_sel))api->send)(self, api->selectors.name);                       \
-    }
 #define METAL_CALL(name, selector, result, parameters, arguments)                                \
     static inline result mtl_##name(const mtl_api *api, mtl_id self, MTL_OPEN parameters)        \
     {                                                                                            \
         return ((result(*)(mtl_id, mtl_sel, MTL_OPEN parameters))api->send)(self, api->selectors.name, MTL_OPEN arguments); \
     }
-#define METAL_TELL(name, selector, parameters, arguments)                                        \
-    static inline void mtl_##name(const mtl_api *api, mtl_id self, MTL_OPEN parameters)          \
-    {                                                                                            \
-        ((void (*)(mtl_id, mtl_sel, MTL_OPEN parameters))api->send)(self, api->selectors.name, MTL_OPEN arguments); \
-    }
 #include "device/metal/calls.def"
 #undef METAL_GET
-#undef METAL_DO
 #undef METAL_CALL
-#undef METAL_TELL
 
 /* macOS's own libraries, or one at `path` that has all of them. RG_DEVICE: there is no Metal */
 RG_MUST_CHECK rg_status mtl_load(mtl_api *api, const char *path, str *error);

@@ -24,14 +24,10 @@ static const struct {
     size_t at;
 } selectors[] = {
 #define METAL_GET(name, selector, result) {selector, offsetof(mtl_api, selectors.name)},
-#define METAL_DO(name, selector) {selector, offsetof(mtl_api, selectors.name)},
 #define METAL_CALL(name, selector, result, parameters, arguments) {selector, offsetof(mtl_api, selectors.name)},
-#define METAL_TELL(name, selector, parameters, arguments) {selector, offsetof(mtl_api, selectors.name)},
 #include "device/metal/calls.def"
 #undef METAL_GET
-#undef METAL_DO
 #undef METAL_CALL
-#undef METAL_TELL
 };
 
 /* the name of the first one that is missing; NULL: none */
