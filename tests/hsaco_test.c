@@ -1,11 +1,11 @@
-/* hsaco_test [--gpus NAME,...] [--every N [--first I]] [--all] [--lld PATH] [--times] FILE.c|FOLDER...
+/* hsaco_test [--gpus NAME,...] [--every N [--first I]] [--all] [--deterministic] [--lld PATH] [--times] FILE.c|FOLDER...
  * SPDX-License-Identifier: Apache-2.0
  *
  * Kernels of the files become code objects for AMD's GPUs: of all pairs of a kernel and a form every Nth is compiled, from number I
  * (from 0) on, for one GPU of the list after the other; with --all for each of them. What a loader reads of each is checked: segments,
- * symbols, the descriptor, and the metadata, which have to say the same, and what the kernel must need. With --lld every one is linked
- * by that linker, too: symbols, notes and code have to be the same. What takes more of a thread's own memory than the GPU has is
- * refused. */
+ * symbols, the descriptor, and the metadata, which have to say the same, and what the kernel must need; and in the code that no vector
+ * instruction waits in vain for lanes to come back (llvm/start.c). With --lld every one is linked by that linker, too: symbols, notes and
+ * code have to be the same. What takes more of a thread's own memory than the GPU has is refused. */
 #include "codegen/amd/link.h"
 #include "codegen/llvm/ll.h"
 #include "front/c/front_c.h"
@@ -13,6 +13,8 @@
 
 #include <elf.h>
 #include <glob.h>
+#include <llvm-c/Disassembler.h>
+#include <llvm-c/Target.h>
 
 enum { GPUS_MAX = 16, HIDDEN_BYTES = 256, DESCRIPTOR_BYTES = 64, SHARED_MOST = 1 << 16, SCRATCH_MOST = 1 << 23 /* of a wave */ };
 
@@ -21,7 +23,7 @@ typedef struct setting {
     uint32_t ngpus;
     const char *lld;
     int every, first;
-    bool all, times;
+    bool all, deterministic, times;
 } setting;
 
 typedef struct tally {
@@ -188,6 +190,115 @@ check_object(const ir_fn *fn, const char *gpu, const char *what, loaded l, tally
         fail(t, what, "there are not so many registers");
 }
 
+/* -- lanes that come back ---------------------------------------------------------------------------------------------- */
+
+enum { LINE = 256, NEAR = 3 };
+
+typedef struct code {
+    LLVMDisasmContextRef reader;
+    uint8_t *at;
+    uint64_t bytes;
+    char line[LINE]; /* the instruction that was read last: its name behind a tab, a space, its operands */
+} code;
+
+/* How many bytes it has; 0: there is none. */
+static size_t
+read_instruction(code *c, uint64_t place)
+{
+    return place < c->bytes ? LLVMDisasmInstruction(c->reader, c->at + place, c->bytes - place, place, c->line, sizeof c->line) : 0;
+}
+
+static const char *
+name_in(const code *c)
+{
+    return c->line + strspn(c->line, "\t ");
+}
+
+static bool
+begins(const char *text, const char *const *words)
+{
+    while (*words && strncmp(text, *words, strlen(*words)) != 0)
+        words++;
+    return *words != NULL;
+}
+
+/* What does nothing where no lane is on. */
+static bool
+needs_lanes(const char *name)
+{
+    static const char *const all[] = {"v_", "global_", "flat_", "scratch_", "buffer_", "ds_", NULL};
+    static const char *const none[] = {"v_readlane", "v_writelane", "v_readfirstlane", "v_cmp", "v_nop", "buffer_inv", "buffer_wbl2",
+                                       "buffer_gl", "global_inv", "global_wb", NULL};
+    return begins(name, all) && !begins(name, none);
+}
+
+static bool
+leaves_block(const char *name)
+{
+    static const char *const all[] = {"s_branch", "s_cbranch", "s_setpc", "s_swappc", "s_endpgm", NULL};
+    return begins(name, all);
+}
+
+static bool
+sets_lanes(const char *name)
+{
+    return strstr(name, "saveexec") || strncmp(name + strcspn(name, " "), " exec", 5) == 0 || strncmp(name, "v_cmpx", 6) == 0;
+}
+
+/* From a place on that is gone to where no lane is left: does anything that needs lanes stand before they come back? */
+static bool
+is_in_vain(code *c, uint64_t place)
+{
+    bool any = false;
+    for (size_t n; (n = read_instruction(c, place)) > 0; place += n) {
+        const char *name = name_in(c);
+        if (sets_lanes(name))
+            return any;
+        if (leaves_block(name))
+            return false;
+        any |= needs_lanes(name);
+    }
+    return false;
+}
+
+/* Branches for the case that no lane is left stand close behind what takes lanes away. LLVM has others, which are never or always taken. */
+static void
+check_branches(code *c, const char *what, tally *t)
+{
+    int seen = 0, since = NEAR + 1;
+    for (uint64_t place = 0, after; place < c->bytes; place = after) {
+        size_t n = read_instruction(c, place);
+        const char *name = n ? name_in(c) : "";
+        after = place + (n ? n : 4);
+        if (strncmp(name, "s_cbranch_execz", 15) == 0 && since <= NEAR) {
+            int16_t words;
+            memcpy(&words, c->at + place, sizeof words);
+            seen++;
+            if (is_in_vain(c, after + (uint64_t)(4 * (int64_t)words)))
+                fail(t, what, "a vector instruction stands before the lanes come back that it is for");
+        } else {
+            since = !sets_lanes(name) ? since + (since <= NEAR) : strncmp(name, "s_or_", 5) == 0 ? NEAR + 1 : 1;
+        }
+    }
+    if (!seen)
+        fail(t, what, "no branch is there for blocks without lanes");
+}
+
+static void
+check_lanes(const char *gpu, const char *what, loaded l, tally *t)
+{
+    const Elf64_Shdr *text = section_of(l, ".text");
+    code c = {.reader = LLVMCreateDisasmCPU("amdgcn-amd-amdhsa", gpu, NULL, 0, NULL, NULL)};
+    if (!c.reader || !text) {
+        fail(t, what, "its code cannot be read");
+        return;
+    }
+    c.at = (uint8_t *)l.at + text->sh_offset;
+    c.bytes = text->sh_size;
+    check_branches(&c, what, t);
+    LLVMDisasmDispose(c.reader);
+}
+
 /* -- another linker --------------------------------------------------------------------------------------------------- */
 
 static bool
@@ -267,7 +378,7 @@ make(const setting *s, const ir_fn *fn, const char *gpu, const char *what, tally
     diag_list diags = {0};
     ll_gpu_info info;
     const char *name = "kernel";
-    ll_options o = {.noalias = true, .cpu = gpu};
+    ll_options o = {.noalias = true, .deterministic = s->deterministic, .cpu = gpu};
     double start = clock_ms();
     rg_status status = ll_emit_hsaco_entries(&fn, &name, 1, &o, &bytes, &info, &diags);
     if (status && strstr(diags.text.ptr, "stack frame size")) { /* the GPU has no more for a thread */
@@ -280,6 +391,7 @@ make(const setting *s, const ir_fn *fn, const char *gpu, const char *what, tally
         loaded l = {bytes.ptr, bytes.len};
         t->longest = took > t->longest ? took : t->longest;
         check_object(fn, gpu, what, l, t);
+        check_lanes(gpu, what, l, t);
         if (s->lld)
             compare(s, what, l, t);
         if (s->times)
@@ -432,6 +544,7 @@ main(int argc, char **argv)
 {
     setting s = {.gpus = {"gfx942", "gfx1100"}, .ngpus = 2, .every = 1};
     tally t = {0};
+    LLVMInitializeAllDisassemblers();
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i], *value = i + 1 < argc ? argv[i + 1] : "";
         if (strcmp(word, "--gpus") == 0) {
@@ -444,6 +557,8 @@ main(int argc, char **argv)
             s.first = atoi(value), i++;
         else if (strcmp(word, "--all") == 0)
             s.all = true;
+        else if (strcmp(word, "--deterministic") == 0)
+            s.deterministic = true;
         else if (strcmp(word, "--lld") == 0)
             s.lld = value, i++;
         else if (strcmp(word, "--times") == 0)
