@@ -16,7 +16,8 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 /* Code for AMD's GPUs gets its scalar registers before its vector registers. What LLVM 22's greedy allocator computes again for the
  * former may stand at the head of a block, before the lanes come back that have left a loop or a branch: then the allocation of the latter
  * takes that place for the first after their return, and copies for these lanes run while they are off (llvm/llvm-project 222368).
- * The basic allocator computes at the uses only. Both kinds are meant: scalar registers, and vector registers that hold such. */
+ * The basic allocator computes at the uses only. Both kinds are meant: scalar registers, and vector registers that hold such. Where the
+ * fast allocator has the rest LLVM crashes by that: code for these GPUs never gets it. */
 #if RG_HAVE_LLVM
 static void
 choose_allocators(void)

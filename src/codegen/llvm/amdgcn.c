@@ -150,6 +150,7 @@ const gpu_kind gpu_amd = {
     .make_entry = make_amd_entry,
     .mark_atomic = mark_amd_atomic,
     .finish = machine_hold_joins,
+    .never_quick = true,
     .link = amd_link,
 };
 

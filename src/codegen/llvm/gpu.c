@@ -237,6 +237,8 @@ emit_product(const product *p, const ll_options *options, str *out, diag_list *d
     for (uint32_t i = 1; i < p->n; i++)
         if (unit_effort(p->fns[i]) > u.effort)
             u.effort = unit_effort(p->fns[i]);
+    if (p->kind->never_quick && u.effort == MACHINE_QUICK)
+        u.effort = MACHINE_SHORT;
     bool can = known && machine_create(&o, u.effort, &u.machine, &u.error);
     bool made = can && make_product(&u, p, out);
     if (made && p->infos) {

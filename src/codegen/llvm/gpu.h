@@ -24,6 +24,7 @@ typedef struct gpu_kind {
     void (*mark_atomic)(unit *u, LLVMValueRef instruction); /* may be NULL */
     LLVMMemoryBufferRef (*library)(unit *u); /* the vendor's math functions; NULL: there are none, and ours are taken */
     void (*finish)(LLVMModuleRef module);    /* behind all passes; may be NULL */
+    bool never_quick; /* LLVM allocates the registers, and not by its fast allocator (llvm/start.c) */
     bool (*link)(rg_str object, str *out, str *error); /* NULL: what is loaded is the assembly */
 } gpu_kind;
 
