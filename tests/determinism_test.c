@@ -194,7 +194,7 @@ typedef struct machine {
 } machine;
 
 static const machine machines[] = {{"cpu", MOST_N, MOST_M, 2}, {"simt", 18000, 17000, 1}, {"segments", 18000, 17000, 1}, {"cuda", MOST_N, MOST_M, 25},
-                                   {"amd", MOST_N, MOST_M, 25}};
+                                   {"amd", MOST_N, MOST_M, 25}, {"vulkan", MOST_N, MOST_M, 25}};
 static double *host[ARRAYS];
 static int32_t *numbers;
 

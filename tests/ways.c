@@ -7,7 +7,7 @@
 typedef struct way {
     uint32_t threads;
     uint64_t budget;
-    const char *blocks, *warps, *order; /* of devices simt and segments */
+    const char *blocks, *warps, *order; /* of devices simt and segments; order: of the Metal that is played, too */
 } way;
 
 #define PLAYED                                                                                                            \
@@ -24,6 +24,8 @@ static const struct {
     {"segments", PLAYED},
     {"cuda", 2, {{0, 1 << 30, NULL, NULL, NULL}, {0, 1 << 26, NULL, NULL, NULL}}},
     {"amd", 2, {{0, 1 << 30, NULL, NULL, NULL}, {0, 1 << 26, NULL, NULL, NULL}}},
+    {"vulkan", 2, {{0, 1 << 30, NULL, NULL, NULL}, {0, 1 << 26, NULL, NULL, NULL}}},
+    {"metal", 2, {{0, 1 << 28, NULL, NULL, "0"}, {0, 1 << 22, NULL, NULL, "1"}}},
 };
 enum { DEVICES = sizeof table / sizeof *table };
 
@@ -61,5 +63,6 @@ ways_open(rg_device *device, const char *name, uint32_t number, rg_queue **queue
     choose("RG_SIMT_BLOCKS", w.blocks);
     choose("RG_SIMT_WARPS", w.warps);
     choose("RG_SIMT_ORDER", w.order);
+    choose("RG_FAKE_METAL_ORDER", w.order);
     return rg_queue_create(device, &desc, queue);
 }

@@ -567,7 +567,6 @@ LLVMValueRef gen_partial_cell(gen *g, LLVMValueRef partials, LLVMValueRef slot, 
 LLVMValueRef gen_finish_sum(gen *g, const ir_op *op, uint32_t r, LLVMValueRef sum);
 
 /* parallel.c */
-bool gen_has_order(const ir_op *op); /* another order of threads may leave or see something else */
 void gen_parallel(gen *g, const ir_op *op);
 bool gen_needs_cells(gen *g, const ir_op *op); /* GPUs: its sums have cells that are made, and 0, before it begins */
 void gen_keep_vectors(gen *g, LLVMValueRef fn);

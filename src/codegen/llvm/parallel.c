@@ -199,14 +199,8 @@ task_function(gen *g, const ir_op *op, const capture *c, LLVMTypeRef type)
 }
 
 /* -- one order for any number of threads --------------------------------------------------------- */
-bool
-gen_has_order(const ir_op *op)
-{
-    bool exact = op->code == RG_OP_RMW && !op->nresults && !ir_is_float((rg_dtype)op->args[0]->type.dtype);
-    return op->atomic && (!exact || op->rmw == RG_RMW_EXCHANGE || op->rmw == RG_RMW_CAS);
-}
 
-/* stops at such an op; additions to private cells are asked about apart */
+/* stops at an op that has one; additions to private cells are asked about apart */
 static bool
 has_no_order(ir_op *op, void *user)
 {
@@ -214,7 +208,7 @@ has_no_order(ir_op *op, void *user)
     for (uint32_t i = 0; i < c->nsums && ir_is_sum(op); i++)
         if (c->sums[i].buffer == op->args[0] && c->sums[i].plane == op->plane)
             return true;
-    return !gen_has_order(op);
+    return !ir_has_order(op);
 }
 
 /* Whether threads run one after the other. Where there are no private cells in this launch, all threads add to the array itself. */

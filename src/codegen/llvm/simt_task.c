@@ -3,6 +3,7 @@
  * All threads of the grid run the kernel-level code. Where it comes to a parallel loop their warps take pieces of it
  * (rt/gpu/gpu.h); the task is a function that is inlined there. */
 #include "codegen/llvm/nvidia.h"
+#include "analysis/cost.h"
 #include "analysis/pages.h"
 #include "rt/gpu/gpu.h"
 
@@ -98,17 +99,6 @@ gen_runs_once(const ir_op *parallel)
     return true;
 }
 
-/* stops at a loop that not all threads run equally often */
-static bool
-is_even(ir_op *op, void *user)
-{
-    const ir_region *body = user;
-    bool inside = op->code == RG_OP_FOR && (ir_region_inside(op->args[0]->region, body) ||
-                                            ir_region_inside(op->args[1]->region, body));
-    bool known = inside && ir_is_const(op->args[0], NULL) && ir_is_const(op->args[1], NULL);
-    return op->code != RG_OP_LOOP && (!inside || known);
-}
-
 /* What a thread that finds no page does: it begins anew, or it cannot. What a task takes back is gone then. */
 static int32_t
 page_flags(const ir_op *op)
@@ -122,7 +112,7 @@ flags_of(const gen *g, const ir_op *op)
 {
     int32_t flags = op->rewinds ? RT_KEEP_REWINDS : op->records ? RT_KEEP_RECORDS : 0;
     flags |= gen_group_lanes(op) ? RT_GPU_LANES : 0;
-    flags |= ir_walk(op->regions[0], is_even, op->regions[0]) ? 0 : RT_GPU_BALANCES;
+    flags |= ir_is_even(op->regions[0]) ? 0 : RT_GPU_BALANCES;
     flags |= page_flags(op);
     if (g->options->deterministic) /* pieces may be of several groups */
         return flags | RT_KEEP_FIXED;

@@ -6,6 +6,7 @@ spirv_code_write(str *out, const spirv_code *code)
 {
     bytes_put_u32(out, code->entries);
     bytes_put_u32(out, code->cells);
+    bytes_put_u32(out, code->fixed);
     bytes_put_u32(out, code->uses);
     bytes_put_u32(out, code->nwords);
     for (uint32_t i = 0; i < code->nwords; i++)
@@ -33,6 +34,7 @@ spirv_read(rg_str bytes, spirv_code *out)
     arena *in = arena_new();
     *out = (spirv_code){.in = in, .entries = bytes_u32(&r)};
     out->cells = bytes_u32(&r);
+    out->fixed = bytes_u32(&r);
     out->uses = bytes_u32(&r);
     out->nwords = bytes_count(&r, 4);
     uint32_t *words = arena_new_n(in, uint32_t, out->nwords + 1);

@@ -328,6 +328,7 @@ assemble_module(gen *g, str *bytes)
     g->code.words = words.at;
     g->code.nwords = (uint32_t)words.n;
     g->code.entries = g->entries;
+    g->code.fixed = g->options->deterministic;
     g->code.info.record = g->segments.bytes;
     spirv_code_write(bytes, &g->code);
 }

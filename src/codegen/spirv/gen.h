@@ -21,13 +21,13 @@
 #include "library/library.h"
 #include "rt/vulkan/launch.h"
 
-/* A plane of an array to which all threads of a task add: in cells of the workgroup's. */
+/* A plane of an array to which all threads of a task add: in cells of the row's (task.c). */
 typedef struct sv_sum {
     const ir_value *buffer;
     unsigned plane;
     rg_dtype dtype;   /* of a cell */
     bool lanes;       /* lanes add to it, each for itself */
-    spv_id cells, at; /* how many; where this workgroup's first one is */
+    spv_id cells, at; /* how many; where this row's first one is */
     spv_id used;      /* whether the task does so in this launch */
 } sv_sum;
 
@@ -59,6 +59,7 @@ typedef struct gen {
     bool *in_memory;     /* by id: a slot that is an address */
     map fields;          /* of rt_arg, that stand still */
     spv_id launch, args, lane, group, groups;
+    spv_id row, rows, worker; /* of sums, the one that is formed; whose tape is used. All u32 */
     spv_id fuel;         /* operations until it asks whether the launch is to end; 0: it has no loop that does */
     bool has_worker;     /* the tape is used */
     sv_sum *sums;        /* of the task, nsums of them */
@@ -221,6 +222,8 @@ void sv_rmw(gen *g, const ir_op *op);
 spv_id sv_combine(gen *g, rg_rmw how, rg_dtype d, spv_id old, spv_id value);
 spv_id sv_atomic_add32(gen *g, spv_id address, spv_id by);
 const ir_value *sv_value_of(const ir_op *op);
+/* as ir_has_order; and so has what cannot be done at once */
+bool sv_has_order(const gen *g, const ir_op *op);
 bool sv_can_add(const gen *g, rg_dtype d); /* whether many may add to numbers of this type at once */
 /* Of one sum of the warp's lanes or of several, between the lanes of a part of the warp: what this lane has of the one that is its own, and
  * where that goes. */
@@ -244,6 +247,7 @@ void sv_sums_find(gen *g, const ir_op *op); /* g->sums of that task */
 void sv_sums_begin(gen *g, const ir_op *op, spv_id threads); /* where it is entered: their cells are cleared */
 const sv_sum *sv_sum_of(const gen *g, const ir_op *op); /* NULL: no such addition */
 spv_id sv_cell(gen *g, const ir_op *op, const sv_sum *sum); /* the address of what op adds to */
+spv_id sv_sums_meet(gen *g); /* whether threads of the task add to an array itself; 0: never */
 void sv_sums_settle(gen *g, const ir_op *op, spv_id threads, uint32_t from, uint32_t to); /* adds cells up, and to the arrays */
 
 /* -- slots.c ------------------------------------------------------------------------------------------------------- */

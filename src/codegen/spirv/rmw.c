@@ -2,8 +2,10 @@
  *
  * What has lanes each lane does for itself; what has none the first lane does. An update that is atomic is one instruction where the
  * device has it, else words are exchanged until nobody came between. Where launches are deterministic floats are added by one lane
- * after the other (and by one workgroup: task.c). */
+ * after the other, where nobody else is (task.c). */
 #include "codegen/spirv/gen.h"
+
+#include "analysis/sums.h"
 
 enum { DEVICE = 1 };
 
@@ -161,10 +163,18 @@ update_element_once(gen *g, const ir_op *op, rg_dtype d, spv_id address, spv_id 
     return op->atomic && g->task ? atomic_rmw(g, op, d, address, value) : plain_rmw(g, op, d, address, value);
 }
 
+bool
+sv_has_order(const gen *g, const ir_op *op)
+{
+    bool wide = op->atomic && op->code == RG_OP_RMW && ir_bytes(ir_dtype(op->args[0])) == 8;
+    return ir_has_order(op) || (wide && !(g->options->features & SPIRV_ATOMIC_INT64));
+}
+
+/* Nobody else is there then: the task runs in order, or the place is a cell of the row's own. */
 static bool
 takes_turns(const gen *g, const ir_op *op)
 {
-    return g->options->deterministic && op->atomic && g->task;
+    return g->options->deterministic && sv_has_order(g, op) && g->task;
 }
 
 /* lane after lane */

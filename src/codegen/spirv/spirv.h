@@ -52,10 +52,11 @@ typedef struct spirv_code {
     const uint32_t *words; /* the module, nwords of them: in the bytes that were read, or the code's own */
     uint32_t nwords;
     uint32_t entries;
-    uint32_t cells;  /* of partial results, 8 bytes each, for each workgroup */
+    uint32_t cells;  /* of partial results, 8 bytes each, for each row of pieces */
+    bool fixed;      /* deterministic: rows do not follow from how many workgroups there are */
     spirv_features uses;
     /* has_tape, prints, the places, bytes of the record, the steps: RUN is a dispatch of one workgroup, TASK one of
-     * rt_vulkan_launch.groups; what has to follow a task are RUNs of entries of their own, and there is no AGAIN */
+     * rt_vulkan_launch.groups; what has to follow a task are entries of their own, and there is no AGAIN */
     ll_gpu_info info;
     arena *in;
 } spirv_code;

@@ -1,10 +1,10 @@
 /* Sums of a task's threads into arrays, formed by each workgroup alone. SPDX-License-Identifier: Apache-2.0
  *
- * A small array to which the threads of a task only add (analysis/sums.h) has an f64 cell for each element and workgroup, in memory of
- * the launch. A workgroup clears its cells as it enters the task, and adds to them; nobody else does. An entry behind the task, of all
- * workgroups, adds up what they have left, an element at a time, and adds that to the array, rounded once.
+ * A small array to which the threads of a task only add (analysis/sums.h) has an f64 cell for each element and row of pieces (task.c), in
+ * memory of the launch. A workgroup clears a row's cells as it begins with it, and adds to them; nobody else does. An entry behind the
+ * task, of all workgroups, adds up what the rows hold, an element at a time, and adds that to the array, rounded once.
  *
- *     cell i of workgroup w     rt_vulkan_launch.sums + 8 * (i * groups + w)
+ *     cell i of row r     rt_vulkan_launch.sums + 8 * (i * rows + r)
  *
  * Whether cells are few enough is decided in each launch, by both entries from the same numbers. Where a device has no atomic updates of
  * 64 bits and lanes add each for itself, cells are f32. */
@@ -28,7 +28,7 @@ static bool
 is_sum_good(gen *g, const ir_op *op, sv_sum *sum)
 {
     bool there = sv_may_be_there(g, sum->buffer, sum->plane) && (sum->plane != RG_PRIMAL || sv_is_row_major(g, sum->buffer));
-    if (!there || ir_sum_never_pays(op, sum->buffer))
+    if (!there || (!g->options->deterministic && ir_sum_never_pays(op, sum->buffer)))
         return false;
     ir_walk(op->regions[0], note_lanes, sum);
     sum->dtype = sum->lanes && !g->options->deterministic && !sv_can_add(g, RG_F64) ? RG_F32 : RG_F64;
@@ -70,7 +70,7 @@ plane_of_sum(gen *g, const sv_sum *sum)
 static spv_id
 stride_of_cell(gen *g)
 {
-    return emit(g, SPV_I_MUL, g->u64, sv_high(g, g->groups), sv_u64(g, 8));
+    return emit(g, SPV_I_MUL, g->u64, sv_high(g, g->rows), sv_u64(g, 8));
 }
 
 /* `number` cells behind `at` */
@@ -86,23 +86,26 @@ sv_cell(gen *g, const ir_op *op, const sv_sum *sum)
     return cell_behind(g, sum->at, sv_number_of_element(g, op));
 }
 
-/* Each sum's cells, those of workgroup `group`, and whether there are few enough; returns how many there are in all. */
+/* Each sum's cells, those of row `row`, and whether there are few enough; returns how many there are in all. Where there are none in a
+ * deterministic launch, threads run one after the other: then they always pay. */
 static spv_id
-place_sums(gen *g, const ir_op *op, spv_id threads, spv_id group)
+place_sums(gen *g, const ir_op *op, spv_id threads, spv_id row)
 {
     int64_t enough = ir_sum_threads(ir_work(op->regions[0]));
     spv_id total = sv_u64(g, 0), room = sv_high(g, sv_read32(g, g->launch, offsetof(rt_vulkan_launch, row)));
-    spv_id base = sv_read64(g, g->launch, offsetof(rt_vulkan_launch, sums)), own = emit(g, SPV_I_MUL, g->u64, group, sv_u64(g, 8));
+    spv_id base = sv_read64(g, g->launch, offsetof(rt_vulkan_launch, sums)), own = emit(g, SPV_I_MUL, g->u64, row, sv_u64(g, 8));
     spv_id many = emit(g, SPV_U_GREATER_EQUAL, g->truth, threads, sv_u64(g, (uint64_t)enough));
     spv_id most = emit(g, SPV_U_DIV, g->u64, threads, sv_u64(g, IR_SUMS_THREADS_OF_CELL));
+    bool asks = !g->options->deterministic;
     own = emit(g, SPV_I_ADD, g->u64, base, own);
     for (uint32_t i = 0; i < g->nsums; i++) {
         sv_sum *sum = &g->sums[i];
         uint32_t directions = g->directions[sum->plane] ? g->directions[sum->plane] : 1;
         sum->cells = emit(g, SPV_I_MUL, g->u64, sv_elements(g, sum->buffer), sv_u64(g, directions));
         spv_id then = emit(g, SPV_I_ADD, g->u64, total, sum->cells);
-        sum->used = sv_and(g, many, emit(g, SPV_U_LESS_EQUAL, g->truth, then, room));
-        sum->used = sv_and(g, sum->used, emit(g, SPV_U_LESS_EQUAL, g->truth, sum->cells, most));
+        sum->used = emit(g, SPV_U_LESS_EQUAL, g->truth, then, room);
+        if (asks)
+            sum->used = sv_and(g, sv_and(g, many, sum->used), emit(g, SPV_U_LESS_EQUAL, g->truth, sum->cells, most));
         sum->used = sv_and(g, sum->used, sv_not(g, sv_is_zero(g, plane_of_sum(g, sum))));
         sum->at = cell_behind(g, own, total);
         total = sv_choose(g, g->u64, sum->used, then, total);
@@ -118,24 +121,36 @@ sv_sums_begin(gen *g, const ir_op *op, spv_id threads)
     sv_sums_find(g, op);
     if (!g->nsums)
         return;
-    spv_id total = place_sums(g, op, threads, sv_high(g, g->group)), first = g->sums[0].at;
+    spv_id total = place_sums(g, op, threads, sv_high(g, g->row)), first = g->sums[0].at;
     sv_loop l = sv_count(g, sv_high(g, g->lane), total, 0, NULL, NULL);
     sv_write64(g, cell_behind(g, first, l.at[0]), 0, sv_u64(g, 0));
     sv_count_end(g, &l, sv_u64(g, RT_WARP), NULL);
     sv_barrier(g);
 }
 
+spv_id
+sv_sums_meet(gen *g)
+{
+    spv_id meet = 0;
+    for (uint32_t i = 0; i < g->nsums; i++) {
+        const sv_sum *sum = &g->sums[i];
+        spv_id here = sv_and(g, sv_not(g, sum->used), sv_not(g, sv_is_zero(g, plane_of_sum(g, sum))));
+        meet = meet ? sv_or(g, meet, here) : here;
+    }
+    return meet;
+}
+
 /* -- behind it ------------------------------------------------------------------------------------------------------------ */
 
-/* Of all workgroups, whose cells follow each other from `at`. Lane l takes those of l, l + RT_WARP, ..., then the lanes add up. */
+/* Of all rows, whose cells follow each other from `at`. Lane l takes those of l, l + RT_WARP, ..., then the lanes add up. */
 static spv_id
 sum_of_cells(gen *g, const sv_sum *sum, spv_id at)
 {
-    spv_id type = sv_register(g, RG_F64), nil = sv_const(g, RG_F64, 0), groups = sv_high(g, g->groups), part[AT_ONCE];
-    sv_loop l = sv_count(g, sv_u64(g, 0), groups, 1, &type, &nil);
+    spv_id type = sv_register(g, RG_F64), nil = sv_const(g, RG_F64, 0), rows = sv_high(g, g->rows), part[AT_ONCE];
+    sv_loop l = sv_count(g, sv_u64(g, 0), rows, 1, &type, &nil);
     for (uint32_t i = 0; i < AT_ONCE; i++) {
-        spv_id group = emit(g, SPV_I_ADD, g->u64, l.at[0], sv_high(g, emit(g, SPV_I_ADD, g->u32, g->lane, sv_u32(g, i * RT_WARP))));
-        spv_id some = emit(g, SPV_U_LESS, g->truth, group, groups), which = sv_choose(g, g->u64, some, group, sv_u64(g, 0));
+        spv_id row = emit(g, SPV_I_ADD, g->u64, l.at[0], sv_high(g, emit(g, SPV_I_ADD, g->u32, g->lane, sv_u32(g, i * RT_WARP))));
+        spv_id some = emit(g, SPV_U_LESS, g->truth, row, rows), which = sv_choose(g, g->u64, some, row, sv_u64(g, 0));
         spv_id cell = emit(g, SPV_I_ADD, g->u64, at, emit(g, SPV_I_MUL, g->u64, which, sv_u64(g, 8)));
         spv_id raw = sum->dtype == RG_F64 ? sv_read64(g, cell, 0) : sv_read32(g, cell, 0);
         part[i] = sv_choose(g, type, some, sv_cast(g, sum->dtype, RG_F64, sv_from_raw(g, sum->dtype, raw)), nil);

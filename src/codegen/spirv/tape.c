@@ -12,7 +12,7 @@ enum { ON_PAGE = RT_GPU_PAGE - 1, NOWHERE = RT_GPU_PAGE - 1 /* where a tape with
 static spv_id
 worker_address(gen *g, spv_id launch)
 {
-    spv_id number = g->task ? g->group : sv_read32(g, launch, offsetof(rt_vulkan_launch, groups));
+    spv_id number = g->task ? g->worker : sv_read32(g, launch, offsetof(rt_vulkan_launch, groups));
     spv_id at = emit(g, SPV_I_MUL, g->u64, sv_high(g, number), sv_u64(g, sizeof(rt_vulkan_worker)));
     return emit(g, SPV_I_ADD, g->u64, sv_read64(g, launch, offsetof(rt_vulkan_launch, workers)), at);
 }

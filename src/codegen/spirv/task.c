@@ -1,11 +1,21 @@
 /* Entries: segments, tasks, and what follows a task. SPDX-License-Identifier: Apache-2.0
  *
  * A workgroup runs pieces of a task: group by group of RT_WARP threads, which are successive along the last axis; or, of loops without
- * lanes, thread by thread. Piece p is group p % (groups of a row) of row p / (groups of a row). Workgroup w has the pieces w, w + G, ...,
- * so that those who record and those who rewind have the same. Where launches are deterministic one workgroup runs all. */
+ * lanes, thread by thread. Piece p is group p % (groups of a row) of row p / (groups of a row). Who runs it:
+ *
+ *   dealt    workgroup w has the pieces w, w + G, ..., so that those who record and those who rewind have the same
+ *   taken    pieces may take different times, and leave nothing for another task: workgroups take batches as they are done
+ *   by rows  deterministic launches: row r of R has the pieces r, r + R, ..., and sums of its own; R follows from the launch's arguments
+ *            alone. Workgroup w has the rows w, w + G, ...
+ *   in order deterministic launches, where threads see in which order they come: workgroup 0, first to last, with the tape of the
+ *            workgroup that has the piece's row
+ *
+ * What is dealt has a row for each workgroup. */
+#include "analysis/cost.h"
 #include "analysis/pages.h"
 #include "codegen/spirv/gen.h"
 
+enum { BATCHES = 8 /* of pieces, for each workgroup at most, where they are taken */ };
 enum { LAUNCH, ARGS, DECORATION_BLOCK = 2, DECORATION_OFFSET = 35 };
 enum { BUILTIN_GROUP = 26, BUILTIN_LOCAL_INDEX = 29, BUILTIN_SUBGROUP_LANE = 41 };
 
@@ -82,7 +92,9 @@ open_entry(gen *g, spv_function *f, const ir_op *op, uint32_t place)
     /* the host and other workgroups may write them now: all lanes take what one has read. A fault that was told stays */
     ended = sv_take_id(g, g->u32, ended, sv_u32(g, 0));
     sv_end_cancelled(g, emit(g, SPV_I_NOT_EQUAL, g->truth, ended, sv_u32(g, 0)), sv_u32(g, place));
-    g->groups = g->options->deterministic ? sv_u32(g, 1) : sv_read32(g, g->launch, offsetof(rt_vulkan_launch, groups));
+    g->groups = sv_read32(g, g->launch, offsetof(rt_vulkan_launch, groups));
+    g->rows = g->options->deterministic ? sv_read32(g, g->launch, offsetof(rt_vulkan_launch, rows)) : g->groups;
+    g->row = g->worker = g->group;
     g->has_worker = op && !ir_walk(op->regions[0], is_no_tape, &own) && !own;
     g->s.at_top = false;
     if (g->has_worker)
@@ -222,17 +234,17 @@ identity_of(gen *g, const ir_op *op, uint32_t r)
 }
 
 static spv_id
-partial_row(gen *g, const ir_op *op, spv_id group)
+partial_row(gen *g, const ir_op *op, spv_id row)
 {
-    spv_id at = emit(g, SPV_I_MUL, g->u64, group, sv_u64(g, 8 * (uint64_t)op->nresults));
+    spv_id at = emit(g, SPV_I_MUL, g->u64, row, sv_u64(g, 8 * (uint64_t)op->nresults));
     return emit(g, SPV_I_ADD, g->u64, sv_read64(g, g->launch, offsetof(rt_vulkan_launch, partials)), at);
 }
 
-/* This workgroup's sums, of all lanes. */
+/* The row's sums, of all lanes. */
 static void
 write_partials(gen *g, const ir_op *op, const domain *d, spv_id *sums)
 {
-    spv_id row = partial_row(g, op, sv_high(g, g->group));
+    spv_id row = partial_row(g, op, sv_high(g, g->row));
     for (uint32_t r = 0; r < op->nresults; r++) {
         rg_dtype of = sum_dtype(op, r);
         spv_id sum = d->lanes ? sv_reduce(g, (rg_rmw)op->reduce[r], of, sums[r]) : sums[r];
@@ -245,59 +257,216 @@ write_partials(gen *g, const ir_op *op, const domain *d, spv_id *sums)
     }
 }
 
-/* how many pieces are this workgroup's */
-static spv_id
-own_pieces(gen *g, const domain *d)
+/* -- which pieces a workgroup runs ------------------------------------------------------------------------------------- */
+
+/* A loop over pieces: at[0] is the piece, where they are taken, else its number among those of the row; then come the sums. */
+typedef struct pieces {
+    sv_loop l;
+    const ir_op *op;
+    const domain *d;
+    bool taken;
+    spv_id each, last;        /* pieces of a batch; what the counter gives whoever asks last */
+    spv_id next, next_end;    /* the pieces behind this one */
+    spv_id in_order;          /* 0: they are not */
+} pieces;
+
+/* What a piece leaves for nobody may be run by anybody. Without a tape there are so many workgroups that the device balances them. */
+static bool
+may_be_taken(const gen *g, const ir_op *op)
 {
-    spv_id group = sv_high(g, g->group), groups = sv_high(g, g->groups), some = emit(g, SPV_U_LESS, g->truth, group, d->pieces);
-    spv_id behind = sv_add(g, emit(g, SPV_I_SUB, g->u64, d->pieces, group), UINT64_MAX);
-    return sv_choose(g, g->u64, some, sv_add(g, emit(g, SPV_U_DIV, g->u64, behind, groups), 1), sv_u64(g, 0));
+    bool kept = op->records || op->rewinds;
+    return !g->options->deterministic && g->has_worker && !kept && !ir_is_even(op->regions[0]);
+}
+
+/* how many pieces are the row's */
+static spv_id
+pieces_of_row(gen *g, const domain *d)
+{
+    spv_id row = sv_high(g, g->row), rows = sv_high(g, g->rows), some = emit(g, SPV_U_LESS, g->truth, row, d->pieces);
+    spv_id behind = sv_add(g, emit(g, SPV_I_SUB, g->u64, d->pieces, row), UINT64_MAX);
+    return sv_choose(g, g->u64, some, sv_add(g, emit(g, SPV_U_DIV, g->u64, behind, rows), 1), sv_u64(g, 0));
+}
+
+static bool
+sees_no_order(ir_op *op, void *user)
+{
+    const gen *g = user;
+    return sv_sum_of(g, op) || !sv_has_order(g, op);
+}
+
+/* Whether threads run one after the other. Where sums have no cells in this launch, all threads add to the array itself. */
+static spv_id
+runs_in_order_here(gen *g, const ir_op *op)
+{
+    if (!g->options->deterministic)
+        return 0;
+    return ir_walk(op->regions[0], sees_no_order, g) ? sv_sums_meet(g) : spv_truth(&g->s, true);
+}
+
+/* Workgroup w begins with batch w and takes others until there is none left. So the counter is asked as often as there are batches: once
+ * for each of the others, and once by each workgroup that has begun. */
+static void
+cut_into_batches(gen *g, pieces *p)
+{
+    spv_id all = p->d->pieces, parts = emit(g, SPV_I_MUL, g->u64, sv_high(g, g->groups), sv_u64(g, BATCHES));
+    p->each = sv_add(g, emit(g, SPV_U_DIV, g->u64, all, parts), 1);
+    spv_id batches = emit(g, SPV_U_DIV, g->u64, emit(g, SPV_I_ADD, g->u64, all, sv_add(g, p->each, UINT64_MAX)), p->each);
+    p->last = sv_low(g, sv_add(g, batches, UINT64_MAX));
+}
+
+/* The first piece of the batch that the counter gives. Who asks last sets it to zero for the next task. */
+static spv_id
+take_batch(gen *g, const pieces *p)
+{
+    spv_id word = sv_add(g, sv_read64(g, g->launch, offsetof(rt_vulkan_launch, workers)), offsetof(rt_vulkan_worker, taken));
+    spv_id zero = sv_u32(g, 0);
+    sv_branch first = sv_if(g, sv_is_first(g));
+    spv_id number = sv_atomic_add32(g, word, sv_u32(g, 1));
+    sv_branch last = sv_if(g, sv_is(g, number, p->last));
+    sv_write32(g, word, 0, zero);
+    sv_end_if(g, &last);
+    sv_end_if(g, &first);
+    number = sv_take_id(g, g->u32, sv_made(g, &first, g->u32, number, zero), zero);
+    return emit(g, SPV_I_MUL, g->u64, emit(g, SPV_I_ADD, g->u64, sv_high(g, g->groups), sv_high(g, number)), p->each);
+}
+
+/* what comes behind this piece */
+static void
+find_next(gen *g, pieces *p, spv_id piece, spv_id end)
+{
+    spv_id next = sv_add(g, piece, 1);
+    sv_branch b = sv_if(g, sv_or(g, sv_is(g, next, end), sv_is(g, next, p->d->pieces)));
+    spv_id start = take_batch(g, p), start_end = emit(g, SPV_I_ADD, g->u64, start, p->each);
+    sv_end_if(g, &b);
+    p->next = sv_made(g, &b, g->u64, start, next);
+    p->next_end = sv_made(g, &b, g->u64, start_end, end);
+}
+
+/* A piece's tape is that of the workgroup which has its row. */
+static void
+enter_worker(gen *g, const pieces *p, spv_id piece)
+{
+    if (!p->in_order || !g->has_worker)
+        return;
+    spv_id owner = emit(g, SPV_U_MOD, g->u32, sv_low(g, emit(g, SPV_U_MOD, g->u64, piece, sv_high(g, g->rows))), g->groups);
+    g->worker = sv_choose(g, g->u32, p->in_order, owner, g->group);
+    sv_worker_load(g);
 }
 
 static void
-run_own_pieces(gen *g, const ir_op *op, const domain *d, spv_id *sums)
+leave_worker(gen *g, const pieces *p)
+{
+    if (!p->in_order || !g->has_worker)
+        return;
+    sv_worker_store(g);
+    sv_barrier(g);
+}
+
+/* carried values: n sums, and room for one more */
+static void
+pieces_begin(gen *g, pieces *p, uint32_t n, spv_id *types, spv_id *sums)
+{
+    spv_id piece, first = sv_high(g, g->row), none = sv_u64(g, 0), one = sv_u64(g, 1), step = sv_high(g, g->rows);
+    if (p->taken) {
+        cut_into_batches(g, p);
+        first = emit(g, SPV_I_MUL, g->u64, sv_high(g, g->group), p->each);
+        types[n] = g->u64;
+        sums[n] = emit(g, SPV_I_ADD, g->u64, first, p->each);
+        p->l = sv_count(g, first, p->d->pieces, n + 1, types, sums);
+        piece = p->l.at[0];
+    } else {
+        spv_id count = pieces_of_row(g, p->d);
+        if (p->in_order) {
+            count = sv_choose(g, g->u64, p->in_order, sv_choose(g, g->u64, sv_is_zero(g, first), p->d->pieces, none), count);
+            step = sv_choose(g, g->u64, p->in_order, one, step);
+        }
+        p->l = sv_count(g, none, count, n, types, sums);
+        spv_id k = p->op->rewinds ? emit(g, SPV_I_SUB, g->u64, sv_add(g, count, UINT64_MAX), p->l.at[0]) : p->l.at[0];
+        piece = emit(g, SPV_I_ADD, g->u64, first, emit(g, SPV_I_MUL, g->u64, k, step));
+    }
+    enter_worker(g, p, piece);
+    set_piece(g, p->op, p->d, piece);
+}
+
+static void
+pieces_end(gen *g, pieces *p, uint32_t n, const spv_id *types, spv_id *sums)
+{
+    leave_worker(g, p);
+    if (p->taken) {
+        find_next(g, p, p->l.at[0], p->l.at[1 + n]);
+        sums[n] = p->next_end;
+    }
+    sv_count_end(g, &p->l, p->taken ? emit(g, SPV_I_SUB, g->u64, p->next, p->l.at[0]) : sv_u64(g, 1), sums);
+    sv_loop_results(g, &p->l, types, sums);
+}
+
+static void
+run_pieces_of_row(gen *g, const ir_op *op, const domain *d, spv_id *sums)
 {
     uint32_t n = op->nresults;
-    spv_id *types = arena_new_n(g->in, spv_id, n + 1), own = own_pieces(g, d), step = sv_high(g, g->groups);
+    spv_id *types = arena_new_n(g->in, spv_id, n + 1); /* as `sums`, with room for one more */
     for (uint32_t r = 0; r < n; r++) {
         types[r] = sv_register(g, sum_dtype(op, r));
         sums[r] = identity_of(g, op, r);
     }
-    sv_loop l = sv_count(g, sv_u64(g, 0), own, n, types, sums);
-    spv_id k = op->rewinds ? emit(g, SPV_I_SUB, g->u64, sv_add(g, own, UINT64_MAX), l.at[0]) : l.at[0];
-    spv_id piece = emit(g, SPV_I_ADD, g->u64, sv_high(g, g->group), emit(g, SPV_I_MUL, g->u64, k, step));
-    set_piece(g, op, d, piece);
+    pieces p = {.op = op, .d = d, .taken = may_be_taken(g, op), .in_order = runs_in_order_here(g, op)};
+    pieces_begin(g, &p, n, types, sums);
     sv_region(g, op->regions[0]);
     if (g->failed)
         return;
     const ir_op *yield = ir_terminator(op->regions[0]);
     for (uint32_t r = 0; r < n; r++) {
         rg_dtype from = ir_dtype(op->results[r]), to = sum_dtype(op, r);
-        sums[r] = sv_combine(g, (rg_rmw)op->reduce[r], to, l.at[1 + r], sv_cast(g, from, to, sv_get(g, yield->args[r])));
+        sums[r] = sv_combine(g, (rg_rmw)op->reduce[r], to, p.l.at[1 + r], sv_cast(g, from, to, sv_get(g, yield->args[r])));
     }
     sv_poll(g, op, ir_work(op->regions[0]));
-    sv_count_end(g, &l, sv_u64(g, 1), sums);
-    sv_loop_results(g, &l, types, sums);
+    pieces_end(g, &p, n, types, sums);
+    g->has_worker &= !p.in_order; /* it is stored */
+}
+
+static void
+run_row(gen *g, const ir_op *op, const domain *d)
+{
+    spv_id *sums = arena_new_n(g->in, spv_id, op->nresults + 1);
+    sv_sums_begin(g, op, d->threads);
+    run_pieces_of_row(g, op, d, sums);
+    if (op->nresults && !g->failed)
+        write_partials(g, op, d, sums);
+}
+
+/* What was recorded in the first of a workgroup's rows is taken back in the last. */
+static void
+run_rows(gen *g, const ir_op *op, const domain *d)
+{
+    spv_id group = sv_high(g, g->group), groups = sv_high(g, g->groups), rows = sv_high(g, g->rows);
+    spv_id last = sv_add(g, emit(g, SPV_I_SUB, g->u64, rows, group), UINT64_MAX);
+    last = emit(g, SPV_I_MUL, g->u64, emit(g, SPV_U_DIV, g->u64, last, groups), groups);
+    sv_loop l = sv_count(g, sv_u64(g, 0), sv_add(g, last, 1), 0, NULL, NULL);
+    spv_id at = op->rewinds ? emit(g, SPV_I_SUB, g->u64, last, l.at[0]) : l.at[0];
+    g->row = sv_low(g, emit(g, SPV_I_ADD, g->u64, group, at));
+    run_row(g, op, d);
+    if (!g->failed)
+        sv_count_end(g, &l, groups, NULL);
 }
 
 static void
 make_task_entry(gen *g, const ir_op *op, uint32_t place)
 {
     spv_function f;
-    spv_id fn = open_entry(g, &f, op, place), *sums = arena_new_n(g->in, spv_id, op->nresults + 1);
+    spv_id fn = open_entry(g, &f, op, place);
     domain d = task_domain(g, op);
-    sv_sums_begin(g, op, d.threads);
-    run_own_pieces(g, op, &d, sums);
+    if (g->options->deterministic)
+        run_rows(g, op, &d);
+    else
+        run_row(g, op, &d);
     if (g->failed)
         return;
-    if (op->nresults)
-        write_partials(g, op, &d, sums);
     close_entry(g, &f, fn);
     if (op->nresults > g->code.cells)
         g->code.cells = op->nresults;
 }
 
-/* Lane l adds up groups l, l + RT_WARP, ..., then the lanes do, then the initial value comes; rounded once. */
+/* Lane l adds up rows l, l + RT_WARP, ..., then the lanes do, then the initial value comes; rounded once. */
 static void
 make_combination(gen *g, const ir_op *op, uint32_t place)
 {
@@ -308,10 +477,10 @@ make_combination(gen *g, const ir_op *op, uint32_t place)
         types[r] = sv_register(g, sum_dtype(op, r));
         sums[r] = identity_of(g, op, r);
     }
-    spv_id groups = sv_high(g, g->groups);
-    sv_loop l = sv_count(g, sv_u64(g, 0), groups, n, types, sums);
-    spv_id group = emit(g, SPV_I_ADD, g->u64, l.at[0], sv_high(g, g->lane)), some = emit(g, SPV_U_LESS, g->truth, group, groups);
-    spv_id row = partial_row(g, op, sv_choose(g, g->u64, some, group, sv_u64(g, 0)));
+    spv_id rows = sv_high(g, g->rows);
+    sv_loop l = sv_count(g, sv_u64(g, 0), rows, n, types, sums);
+    spv_id number = emit(g, SPV_I_ADD, g->u64, l.at[0], sv_high(g, g->lane)), some = emit(g, SPV_U_LESS, g->truth, number, rows);
+    spv_id row = partial_row(g, op, sv_choose(g, g->u64, some, number, sv_u64(g, 0)));
     for (uint32_t r = 0; r < n; r++) {
         rg_dtype d = sum_dtype(op, r);
         spv_id raw = ir_bytes(d) == 8 ? sv_read64(g, row, 8 * r) : sv_read32(g, row, 8 * r);
@@ -370,8 +539,6 @@ make_results(gen *g, const ir_op *yield)
 static void
 add_run(gen *g, segments_kind kind, uint32_t place)
 {
-    if (g->options->deterministic)
-        kind = SEGMENTS_RUN;
     vec_push(&g->code.info.steps, ((segments_step){.kind = kind, .entry = g->entries, .place = place}));
 }
 

@@ -39,13 +39,15 @@ measure_pages(rt_segments_room *room, uint64_t temps, const rt_segments_limits *
 rt_segments_room
 rt_segments_measure(const spirv_code *code, const rt_needs *needs, const rt_arg *args, uint32_t nparams, const rt_segments_limits *limits)
 {
-    rt_need need = rt_needs_of(needs, args, most_groups(code, limits));
-    rt_segments_room room = {.groups = need.warps, .tape = code->info.has_tape ? limits->budget : 0};
+    uint32_t most = most_groups(code, limits);
+    rt_need need = rt_needs_of(needs, args, code->fixed ? RT_VULKAN_FIXED : most);
+    rt_segments_room room = {.rows = need.warps, .tape = code->info.has_tape ? limits->budget : 0};
+    room.groups = room.rows < most ? room.rows : most;
     room.workers = up(code->info.record);
     room.partials = room.workers + up(((uint64_t)room.groups + 1) * sizeof(rt_vulkan_worker));
-    room.row = !code->info.has_rows ? 0 : RT_VULKAN_CELLS / room.groups < RT_VULKAN_ROW ? RT_VULKAN_CELLS / room.groups : RT_VULKAN_ROW;
-    room.sums = room.partials + up((uint64_t)room.groups * code->cells * 8);
-    room.args = room.sums + up((uint64_t)room.groups * room.row * 8);
+    room.row = !code->info.has_rows ? 0 : RT_VULKAN_CELLS / room.rows < RT_VULKAN_ROW ? RT_VULKAN_CELLS / room.rows : RT_VULKAN_ROW;
+    room.sums = room.partials + up((uint64_t)room.rows * code->cells * 8);
+    room.args = room.sums + up((uint64_t)room.rows * room.row * 8);
     room.counts = room.args + up((uint64_t)nparams * sizeof(rt_arg));
     room.end = room.counts + up(sizeof(rt_segments_counts));
     measure_pages(&room, need.temps, limits);
@@ -60,6 +62,7 @@ rt_segments_place(const rt_segments_room *room, uint64_t first, uint64_t second,
     launch->partials = first + room->partials;
     launch->sums = first + room->sums;
     launch->row = room->row;
+    launch->rows = room->rows;
     launch->groups = room->groups;
     launch->budget = budget;
     launch->pool = (second + RT_GPU_PAGE - 1) & ~(uint64_t)(RT_GPU_PAGE - 1);

@@ -74,7 +74,7 @@ typedef struct rt_segments_limits {
 typedef struct rt_segments_room {
     uint64_t record, workers, partials, sums, args, counts, end;
     uint64_t pages, tape; /* bytes of the second one, whose address is any; 0: none is needed. Of these for tapes */
-    uint32_t groups, row; /* row: cells for sums, of each workgroup */
+    uint32_t groups, rows, row; /* row: cells for sums, of each row of pieces */
 } rt_segments_room;
 rt_segments_room rt_segments_measure(const spirv_code *code, const rt_needs *needs, const rt_arg *args, uint32_t nparams,
                                      const rt_segments_limits *limits);

@@ -4,7 +4,7 @@
  * device's (bufferDeviceAddress), 0: none. The host fills the first part before each launch and zeroes what stands behind it.
  *
  * A workgroup of RT_WARP invocations is a warp. It has a tape as a warp of rt/gpu has one: its cursor lies in its worker between
- * tasks. Workgroup w of a task runs the pieces w, w + groups, ..., last to first in a task that rewinds.
+ * tasks. Which pieces of a task it runs: codegen/spirv/task.c.
  *
  *     pool                                                                     pool + pages * RT_GPU_PAGE
  *     | page | page | page | ...  ->  top                     <-  heap ... temp | the kernel's page | temp |
@@ -17,8 +17,9 @@
 
 enum {
     RT_VULKAN_GROUPS = 8192, /* workgroups of a task at most */
-    RT_VULKAN_TAPES = 2048,  /* where they have tapes */
-    RT_VULKAN_ROW = 4096, RT_VULKAN_CELLS = 1 << 22 /* for sums into arrays: of a workgroup, of all of them at most */
+    RT_VULKAN_TAPES = 4064,  /* where they have tapes */
+    RT_VULKAN_FIXED = 1024,  /* rows of sums of deterministic code at most */
+    RT_VULKAN_ROW = 4096, RT_VULKAN_CELLS = 1 << 22 /* for sums into arrays: of a row, of all of them at most */
 };
 _Static_assert(8 * RT_VULKAN_TAPES + 8 <= RT_GPU_PAGE - RT_GPU_HEADER, "the cursors of all are a frame (codegen/spirv/snapshot.c)");
 
@@ -30,7 +31,8 @@ typedef struct rt_vulkan_worker {
     uint64_t scratch_size;
     uint32_t pages;  /* of its tape */
     uint32_t turned; /* as rt_worker's */
-    uint32_t room[6];
+    uint32_t taken;  /* the first one's: batches of pieces that were taken of the task that runs; zero between tasks */
+    uint32_t room[5];
 } rt_vulkan_worker;
 
 typedef struct rt_vulkan_launch {
@@ -38,8 +40,8 @@ typedef struct rt_vulkan_launch {
     uint64_t record;   /* ll_gpu_info.record bytes, zeroed, aligned to 16 */
     uint64_t pool;     /* pages * RT_GPU_PAGE bytes of any content, aligned to RT_GPU_PAGE */
     uint64_t workers;  /* groups + 1 rt_vulkan_worker, zeroed */
-    uint64_t partials; /* groups * spirv_code.cells * 8 bytes of any content */
-    uint64_t sums;     /* groups * row cells of 8 bytes of any content; sums into arrays (codegen/spirv/sums.c) */
+    uint64_t partials; /* rows * spirv_code.cells * 8 bytes of any content */
+    uint64_t sums;     /* rows * row cells of 8 bytes of any content; sums into arrays (codegen/spirv/sums.c) */
     uint64_t prints;   /* an rt_gpu_prints; 0: nothing prints */
     uint64_t budget;   /* bytes for tapes, as reports name it */
     uint32_t pages;
@@ -47,7 +49,9 @@ typedef struct rt_vulkan_launch {
     uint32_t groups;     /* workgroups of a task, RT_VULKAN_GROUPS at most; the same in all tasks of a launch */
     uint32_t program;    /* as rt_gpu_launch's */
     uint32_t stop;       /* not 0: the launch is to end. The host may set it at any time */
-    uint32_t row;        /* cells that a workgroup has there */
+    uint32_t row;        /* cells that a row of sums has there */
+    uint32_t rows;       /* of sums: groups; of deterministic code RT_VULKAN_FIXED at most, as many as its arguments ask for */
+    uint32_t room;
 
     /* zero at first */
     uint32_t fault; /* rt_fault; not 0: who met it first fills the three behind it, all entries return at once */
