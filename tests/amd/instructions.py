@@ -60,8 +60,10 @@ described = emu.get_pcode
 
 
 def text_of(op):
-    """Numbers of 24 bits, which the emulator takes for as many as there are."""
-    return re.sub(r"\b(S[012])\.([iu])24\b", lambda m: f"{'signed' if m[2] == 'i' else 'unsigned'}24({m[1]}.u32)", described(op))
+    """Numbers of 24 bits, which the emulator takes for as many as there are. On CDNA v_fma_mix has the name and the text of Vega's
+    v_mad_mix, which rounds twice."""
+    text = re.sub(r"\b(S[012])\.([iu])24\b", lambda m: f"{'signed' if m[2] == 'i' else 'unsigned'}24({m[1]}.u32)", described(op))
+    return text.replace("in[0] * in[1] + in[2]", "fma(in[0], in[1], in[2])") if "MAD_MIX" in op.name else text
 
 
 emu.get_pcode = text_of
