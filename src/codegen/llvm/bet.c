@@ -19,6 +19,7 @@ typedef struct stretch {
     const ir_op *first, *last; /* that ask; NULL: there is none */
     const ir_op *end;          /* no op before it begins another stretch */
     uint32_t asking, ops, ops_to_last;
+    bool same; /* some that ask have no lanes */
 } stretch;
 
 typedef struct value_list {
@@ -88,6 +89,7 @@ add_to_stretch(const gen *g, stretch *s, const ir_op *op)
     s->first = s->first ? s->first : op;
     s->last = op;
     s->ops_to_last = s->ops;
+    s->same |= !op->results[0]->type.lanes;
     s->asking += 1 + (op->code == RG_OP_RSQRT);
 }
 
@@ -159,15 +161,17 @@ join_values(gen *g, const value_list *v, LLVMValueRef *fast, LLVMBasicBlockRef f
     }
 }
 
+/* What is the same in all lanes has to stay so: then lanes that take no part repeat it, too. */
 static void
-generate_both(gen *g, const ir_op *first, const ir_op *behind)
+generate_both(gen *g, const stretch *s)
 {
+    const ir_op *first = s->first, *behind = s->last->next;
     value_list v = left_by(g, first, behind);
     gen_bet_begin(g, gen_alloca(g, g->i1, NULL, "lost"));
     LLVMBuildStore(g->b, LLVMConstNull(g->i1), g->bet);
     generate_ops(g, first, behind);
     LLVMValueRef lost = LLVMBuildLoad2(g->b, g->i1, g->bet, "");
-    const ir_value *lanes = ir_taking_part(first);
+    const ir_value *lanes = s->same ? NULL : ir_taking_part(first);
     if (lanes)
         lost = LLVMBuildAnd(g->b, lost, gen_get(g, lanes), "");
     LLVMValueRef *fast = made_now(g, &v);
@@ -198,7 +202,7 @@ bet(gen *g, const ir_op *op, const ir_op **look)
         *look = s.first;
         return NULL;
     }
-    generate_both(g, op, s.last->next);
+    generate_both(g, &s);
     *look = s.last->next;
     return s.last;
 }
