@@ -215,6 +215,22 @@ check_large(void)
     }
 }
 
+/* The budget is as before once there is memory again. */
+static rg_status
+launch_full(rt_device *device, rt_queue *q, rt_program *p, const rt_arg *arg, str *error)
+{
+    void *all = NULL;
+    size_t bytes = (size_t)(fake->memory - fake->taken) - (900 << 10);
+    TRY(table->memory->allocate(q, bytes, &all, error));
+    rg_status status = table->launch(q, p, arg, error);
+    CHECK(status == RG_OUT_OF_MEMORY, "%d: %s", (int)status, error->ptr ? error->ptr : "");
+    table->memory->release(device, all, bytes);
+    error->len = 0;
+    return table->launch(q, p, arg, error);
+}
+
+static bool full;
+
 /* A budget of half of all memory, of which an array leaves too little: the launch gets what there is. */
 static void
 launch_crowded(rt_device *device, rt_queue *q)
@@ -227,17 +243,19 @@ launch_crowded(rt_device *device, rt_queue *q)
     void *y = NULL, *large = NULL;
     size_t bytes_of_y = ELEMENTS * 4, many = 240 << 20;
     if (table->compile(device, &desc, &p, &diags) || table->memory->allocate(q, bytes_of_y, &y, &error) ||
-        table->memory->allocate(q, many, &large, &error)) {
+        (!full && table->memory->allocate(q, many, &large, &error))) {
         CHECK(false, "%s", error.ptr);
         return;
     }
     rt_arg arg = {.plane = {y}};
     uint32_t found = 0;
-    rg_status status = table->launch(q, p, &arg, &error);
+    rg_status status = full ? launch_full(device, q, p, &arg, &error) : table->launch(q, p, &arg, &error);
+    CHECK(!full || fake->taken > 64 << 20, "%llu bytes", (unsigned long long)fake->taken);
     if (!status)
         status = table->memory->read(q, &found, y, 4, &error);
     CHECK(!status && found == 83, "%u: %s", found, error.ptr ? error.ptr : "");
-    table->memory->release(device, large, many);
+    if (large)
+        table->memory->release(device, large, many);
     table->memory->release(device, y, bytes_of_y);
     table->release(p);
 }
@@ -260,6 +278,9 @@ main(int argc, char **argv)
     check_rounding(0);
     check_large();
     setenv("RG_VULKAN_ALLOCATION", "1M", 1);
+    *fake = usual;
+    with_queue((uint64_t)1 << 40, launch_crowded);
+    full = true;
     *fake = usual;
     with_queue((uint64_t)1 << 40, launch_crowded);
     /* arrays of several allocations, as all else that is larger than a page */

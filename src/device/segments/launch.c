@@ -88,7 +88,8 @@ rt_segments_budget(uint64_t asked, uint64_t memory, uint64_t piece)
     uint64_t usual = (uint64_t)1 << 30, budget = asked ? asked : usual < memory / 4 ? usual : memory / 4;
     if (piece && budget > piece / 2 - 2 * RT_GPU_PAGE) /* temporary arrays may take as much, in the same piece */
         budget = piece / 2 - 2 * RT_GPU_PAGE;
-    return budget;
+    const uint64_t most = (uint64_t)UINT32_MAX * 8; /* what is taken is counted in cells */
+    return budget < most ? budget : most;
 }
 
 void

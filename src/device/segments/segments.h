@@ -39,7 +39,7 @@ typedef struct rt_trial {
     rg_str driver;            /* says which one it is */
     const char *name, *remedy; /* in the message, where it ends loops early */
     bool has_f64;
-    bool small; /* quotients and roots have to be right below the normal range, too: no mode of the code's asks for that */
+    bool small; /* quotients and roots of numbers below the normal range have to be right, too: no mode of the code's asks for that */
     rg_status (*open)(rt_device *d, uint64_t bytes, rt_trial_memory *memory, str *error);
     void (*close)(rt_device *d, rt_trial_memory *memory);
     /* A shader, in so many workgroups; waits. */

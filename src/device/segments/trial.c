@@ -39,7 +39,7 @@ may_be_small(const rt_trial *t, int row)
     return t->small && row % 4 == 3;
 }
 
-/* Positive, of any bits behind the point; c such that a product that was rounded first is seen. Of every fourth row a, its root and its
+/* Positive, of any bits behind the point; c such that a product that was rounded first is seen. Of every fourth row a and its
  * quotient may be below the normal range. */
 #define TRY_FLOATS(name, type, shader, mantissa, root, fused, exact_bit, fused_bit)                                           \
     static rg_status name(rt_device *d, const rt_trial *t, const rt_trial_memory *memory, spirv_features *found, str *error)  \

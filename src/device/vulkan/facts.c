@@ -45,6 +45,24 @@ read_extensions(const vk_api *api, vk_physical physical, vk_facts *facts)
     }
 }
 
+uint64_t
+vk_heap(const vk_facts *facts)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < facts->memory.nheaps; i++)
+        if ((facts->memory.heaps[i].flags & 1) && facts->memory.heaps[i].bytes > most)
+            most = facts->memory.heaps[i].bytes;
+    return most;
+}
+
+/* A driver may have more addresses than memory. */
+static uint64_t
+space_of(const vk_facts *facts, uint64_t sparse, uint64_t buffer)
+{
+    uint64_t heap = vk_heap(facts), most = sparse < buffer ? sparse : buffer;
+    return most < heap ? most : heap;
+}
+
 static void
 read_properties(const vk_api *api, vk_physical physical, vk_facts *facts)
 {
@@ -64,7 +82,7 @@ read_properties(const vk_api *api, vk_physical physical, vk_facts *facts)
     memcpy(facts->uuid, more.device_uuid, sizeof(more.device_uuid));
     facts->allocation = more.allocation < buffer.most ? more.allocation : buffer.most;
     if (facts->space)
-        facts->space = p.limits.sparse < buffer.most ? p.limits.sparse : buffer.most;
+        facts->space = space_of(facts, p.limits.sparse, buffer.most);
     bool groups = facts->subgroup_control && facts->full_subgroups && sizes.least <= RT_WARP && RT_WARP <= sizes.most &&
                   (sizes.stages & VK_STAGE_COMPUTE) && (more.subgroup_operations & SUBGROUP_OPERATIONS) == SUBGROUP_OPERATIONS;
     const struct {

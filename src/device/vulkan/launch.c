@@ -151,19 +151,23 @@ reaches_all(const rt_program *p, const rt_arg *args, str *error)
     return true;
 }
 
-/* A budget that memory has no room for is halved, as long as one allocation is too small for its pages. */
+/* A budget that memory has no room for is halved, as long as one allocation is too small for its tapes. It stays as it was where that
+ * does not help. */
 static rg_status
 take_room(vk_run *r, const rt_arg *args, str *error)
 {
     rt_queue *q = r->q;
+    const uint64_t asked = q->budget, enough = q->device->facts.allocation / 2;
     for (size_t said = error->len;; q->budget /= 2, error->len = said) {
         const rt_segments_limits limits = {most_groups(q->device), q->budget, vk_most(&q->device->facts)};
         r->at = rt_segments_measure(&r->p->code, &r->p->needs, args, r->p->nparams, &limits);
-        rg_status status = grow(q, &q->scratch, r->at.end, error);
+        rg_status scratch = grow(q, &q->scratch, r->at.end, error), status = scratch ? scratch : grow(q, &q->pages, r->at.pages, error);
         if (!status)
-            status = grow(q, &q->pages, r->at.pages, error);
-        if (status != RG_OUT_OF_MEMORY || r->at.pages <= q->device->facts.allocation || !r->at.tape)
+            return RG_OK;
+        if (scratch || status != RG_OUT_OF_MEMORY || r->at.tape <= enough) {
+            q->budget = asked;
             return status;
+        }
     }
 }
 
@@ -173,9 +177,9 @@ prepare(vk_run *r, const rt_arg *args, unsigned number, str *error)
     rt_queue *q = r->q;
     rt_program *p = r->p;
     rt_vulkan_launch launch = {.program = p->number};
-    TRY(take_room(r, args, error));
     if (p->code.info.prints)
-        TRY(vk_prints_open(q, error));
+        TRY(vk_prints_open(q, error)); /* first: tapes may take all that is left */
+    TRY(take_room(r, args, error));
     rt_segments_place(&r->at, q->scratch.address, q->pages.address, q->budget, &launch);
     launch.prints = p->code.info.prints ? q->prints.address : 0;
     r->slot = (rt_segments_slot *)q->slots.data + number;

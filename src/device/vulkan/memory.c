@@ -341,7 +341,9 @@ share_piece(rt_device *d, const void *memory, rt_shared *shared, str *error)
     int file = -1;
     TRY(vk_usable(d, error));
     if (!find_piece(d, memory, 0, &piece) || !piece.shared) {
-        str_addz(error, piece.parts ? "it has several allocations" : "its driver does not share it (VK_KHR_external_memory_fd)");
+        str_addz(error, piece.parts        ? "it has several allocations"
+                        : d->facts.exports ? "it was allocated when memory was short"
+                                           : "its driver does not share it (VK_KHR_external_memory_fd)");
         return RG_UNSUPPORTED;
     }
     const vk_file_desc desc = {.head = {VK_S_FILE}, .memory = piece.memory, .kind = VK_FILE};

@@ -130,17 +130,6 @@ open_all(rt_queue *q, str *error)
     return RG_OK;
 }
 
-/* bytes of the largest heap that is the device's own */
-static uint64_t
-memory_of(const rt_device *d)
-{
-    uint64_t most = 0;
-    for (uint32_t i = 0; i < d->facts.memory.nheaps; i++)
-        if ((d->facts.memory.heaps[i].flags & 1) && d->facts.memory.heaps[i].bytes > most)
-            most = d->facts.memory.heaps[i].bytes;
-    return most;
-}
-
 static void
 close_queue(void *queue)
 {
@@ -175,7 +164,7 @@ vk_open_queue(rt_device *d, const rt_queue_desc *desc, rt_queue **queue, str *er
     mem_owner owns;
     q->device = d;
     q->sink = desc->sink;
-    uint64_t memory = memory_of(d), most = vk_most(&d->facts);
+    uint64_t memory = vk_heap(&d->facts), most = vk_most(&d->facts);
     q->budget = rt_segments_budget(desc->tape_budget, memory, most < memory ? most : memory);
     pthread_mutex_init(&q->lock, NULL);
     mem_own(&owns, close_queue, q);

@@ -9,7 +9,8 @@
  *     pool       pages of tapes, temporary arrays
  *
  * Locks, in this order: device.queues_lock, queue.lock, device.lock. A queue's is held while something is done with it, by its own
- * thread, or by one that releases a program. The device's guards submissions and lists, and nothing is waited for meanwhile. */
+ * thread, or by one that releases a program. The device's guards submissions and lists, and nothing is waited for meanwhile
+ * but vkDeviceWaitIdle, which Vulkan wants so. */
 #ifndef DEVICE_VULKAN_VULKAN_H
 #define DEVICE_VULKAN_VULKAN_H
 
@@ -35,7 +36,7 @@ typedef struct vk_facts {
     uint32_t api, vendor, device, driver_version, type;
     uint8_t cache_uuid[16], uuid[16]; /* uuid: the GPU's */
     uint64_t allocation; /* bytes of one at most */
-    uint64_t space;      /* bytes of a buffer of several; 0: there are none */
+    uint64_t space;      /* bytes of a buffer of several at most, no more than a heap; 0: there are none */
     uint32_t family, lanes; /* queues that compute: their family, how many */
     uint32_t binds;         /* the family of those that bind buffers of several allocations */
     spirv_features features; /* without those that only a test shows */
@@ -44,6 +45,8 @@ typedef struct vk_facts {
     vk_memory_properties memory;
 } vk_facts;
 
+/* Bytes of the largest heap that is the device's own. */
+uint64_t vk_heap(const vk_facts *facts);
 /* Bytes of one buffer at most. */
 static inline uint64_t
 vk_most(const vk_facts *facts)
