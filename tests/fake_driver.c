@@ -435,6 +435,7 @@ typedef struct foreign {
     size_t bytes;
 } foreign;
 static foreign *foreigns[64];
+static _Thread_local bool waited; /* for all work, since foreign memory was given back */
 
 #if !defined(FAKE_HIP)
 CALL(foreign_import, (void **memory, const rt_driver_foreign_desc *desc))
@@ -469,6 +470,12 @@ CALL(foreign_map, (uint64_t *address, void *memory, const rt_driver_map_desc *de
     ADD(alive, 1);
     return 0;
 }
+CALL(context_wait, (void))
+{
+    unsafe();
+    waited = true;
+    return 0;
+}
 CALL(foreign_release, (void *memory))
 {
     unsafe();
@@ -493,8 +500,11 @@ give_foreign(uint64_t address)
             found = true;
         }
     pthread_mutex_unlock(&lock);
-    if (found)
+    if (found) {
         forget(AT(address));
+        ADD(unsafe, !waited); /* others' kernels may use it */
+        waited = false;
+    }
     return found;
 }
 

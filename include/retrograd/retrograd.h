@@ -225,7 +225,7 @@ RG_API RG_MUST_CHECK rg_status rg_array_fill(rg_queue *queue, rg_array *array, u
  * dense. `from` may belong to another device. If that is of the same kind (two GPUs) and both planes are dense, the copy starts after
  * all work given before to the queues of that device, work given to them later starts after the copy, and the host does not wait.
  * Otherwise the host waits for all work of that device, and for the copy, which passes through its memory unless one device reaches the
- * plane of the other (rg_array_reach) and both are dense. */
+ * plane of the other (rg_array_reach) and both are dense: the plane then stays reached, and that device open, until the plane goes. */
 RG_API RG_MUST_CHECK rg_status rg_array_copy(rg_queue *queue, rg_array *to, unsigned to_plane, rg_array *from,
                                              unsigned from_plane);
 /* Maps a plane into host memory until rg_array_unmap. `write`: the caller may change elements. *data is the address of element

@@ -313,8 +313,10 @@ bool api_open_to_write(const rg_array *array);
 rg_status api_check_there(const rg_array *array, unsigned plane);
 /* Where a plane is for another device, without a copy; RG_UNSUPPORTED, with a text of the device's: it does not reach it. */
 rg_status api_reach(rg_array *array, unsigned plane, rg_device *device, void **data, str *error);
-/* The plane goes, or moves. */
+/* The plane goes, or moves: first others' work with it ends. */
 void api_reached_drop(rg_array *array, unsigned plane);
+/* Waits for all that the device's queues were given. */
+void api_settle(const rg_device *device);
 /* Ends a mapping without copying anything back. */
 void api_mapping_drop(rg_array *array, unsigned plane);
 /* Whether kernels can use memory of the caller's. */

@@ -250,11 +250,11 @@ api_array_release(void *array)
     rg_array *a = array;
     if (!api_drop(a))
         return;
-    const rt_stream_table *streams = a->device->table->streams;
-    if (a->release && streams)
-        streams->settle(a->device->device);
-    if (a->release)
+    if (a->release) {
+        api_reached_drop(a, RG_PRIMAL);
+        api_settle(a->device);
         a->release(a->user, a->plane[RG_PRIMAL]);
+    }
     for (unsigned p = 0; p < RG_PLANE_COUNT; p++)
         drop_plane(a, p);
     api_device_release(a->device);

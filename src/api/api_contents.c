@@ -222,8 +222,8 @@ copy_there(rt_place place, const void *user, str *text)
     return rt_memory_copy(place, c->to, c->from, c->bytes, text);
 }
 
-static void
-settle_all_of(const rg_device *device)
+void
+api_settle(const rg_device *device)
 {
     if (device->table->streams)
         device->table->streams->settle(device->device);
@@ -245,8 +245,8 @@ copy_in_reach(rg_array *to, unsigned to_plane, rg_array *from, unsigned from_pla
     } else {
         return false;
     }
-    settle_all_of(to->device);
-    settle_all_of(from->device);
+    api_settle(to->device);
+    api_settle(from->device);
     return !do_elsewhere(who, copy_there, &c, &unused);
 }
 
@@ -254,7 +254,7 @@ copy_in_reach(rg_array *to, unsigned to_plane, rg_array *from, unsigned from_pla
 static rg_status
 copy_across(rg_queue *queue, const rg_device *other, const side *to, const side *from, size_t bytes, str *text)
 {
-    settle_all_of(other);
+    api_settle(other);
     void *elements = arena_raw(mem_scratch(), bytes);
     TRY(read_here_or_elsewhere(other, from, elements, text));
     return rt_memory_write(api_place(queue), &to->layout, to->data, elements, text);

@@ -7,7 +7,7 @@ static const char *
 why_not(const rt_device *d, const rt_shared *shared)
 {
     static const uint8_t unknown[sizeof(d->uuid)] = {0};
-    if (!d->driver.foreign_import || !d->driver.foreign_map || !d->driver.foreign_release)
+    if (!d->driver.foreign_import || !d->driver.foreign_map || !d->driver.foreign_release || !d->driver.context_wait)
         return "its driver takes no memory of others";
     if (memcmp(d->uuid, unknown, sizeof(unknown)) == 0)
         return "its driver does not tell which GPU it is";
@@ -57,12 +57,14 @@ rt_driver_adopt(rt_device *d, const rt_shared *shared, rt_adopted *adopted, str 
     return status;
 }
 
+/* Others in this process may have given work to streams of their own. */
 void
 rt_driver_abandon(rt_device *d, const rt_adopted *adopted)
 {
     rt_entry entry;
     rt_driver_streams.settle(d);
     rt_driver_enter_to_release(&entry, d, NULL);
+    d->driver.context_wait();
     d->driver.release(adopted->base);
     d->driver.foreign_release(adopted->handle);
     rt_driver_leave(&entry);
