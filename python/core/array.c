@@ -100,6 +100,12 @@ dtype_named(const char *name, rg_dtype *dtype)
     return -1;
 }
 
+bool
+core_is_there(const core_view *view, const core_device *device)
+{
+    return view->cuda >= 0 ? device->cuda : !device->own_memory;
+}
+
 static int
 lend(PyObject *data, const core_device *device, core_view *view, rg_array_desc *desc)
 {
@@ -108,7 +114,7 @@ lend(PyObject *data, const core_device *device, core_view *view, rg_array_desc *
         PyErr_SetString(PyExc_TypeError, "data is not an array");
     if (got <= 0)
         return -1;
-    if (view->dtype == RG_NONE || view->read_only || (view->cuda >= 0) != device->own_memory) {
+    if (view->dtype == RG_NONE || view->read_only || !core_is_there(view, device)) {
         PyErr_SetString(core_error_class(RG_INVALID), view->dtype == RG_NONE ? "an array of structs cannot be lent; pass it to the kernel"
                                                       : view->read_only      ? "memory that is read-only cannot be lent; copy it"
                                                                              : "the memory is not that of the device; copy it");
@@ -541,7 +547,7 @@ array_attach(PyObject *self, PyObject *args)
     bool fits = view.dtype == mine.dtype && view.rank == mine.rank && memcmp(view.shape, mine.shape, mine.rank * sizeof *mine.shape) == 0 &&
                 !view.read_only && core_view_is_dense(&view);
     rg_status status = RG_OK;
-    if (!own && (view.cuda >= 0) != a->device->own_memory)
+    if (!own && !core_is_there(&view, a->device))
         PyErr_Format(PyExc_ValueError, "the derivative is not on device %U, where its array is", a->device->name);
     else if (!fits)
         PyErr_SetString(PyExc_ValueError, "a derivative is a writable, contiguous array of its array's type and shape");
@@ -636,18 +642,32 @@ typedef struct place {
     bool none;  /* it is nowhere that others know */
 } place;
 
-static place
-place_of(const core_array *a)
+static bool
+reaches(core_array *a, const core_device *device, void **data)
+{
+    rg_status status;
+    Py_INCREF((PyObject *)a);
+    Py_BEGIN_ALLOW_THREADS
+    status = rg_array_reach(a->array, a->plane, device->device, data);
+    Py_END_ALLOW_THREADS
+    Py_DECREF((PyObject *)a);
+    return !status;
+}
+
+static int
+place_of(core_array *a, place *found)
 {
     core_device *d = a->device, *twin = core_device_twin(d);
-    place found = {.device = {kDLCPU, 0}};
+    if (!twin && PyErr_Occurred())
+        return -1;
+    *found = (place){.device = {kDLCPU, 0}};
     if (d->cuda)
-        found.device = (DLDevice){kDLCUDA, device_number(d)};
-    else if (twin && !rg_array_reach(a->array, a->plane, twin->device, &found.data))
-        found.device = (DLDevice){kDLCUDA, device_number(twin)};
+        found->device = (DLDevice){kDLCUDA, device_number(d)};
+    else if (twin && reaches(a, twin, &found->data))
+        found->device = (DLDevice){kDLCUDA, device_number(twin)};
     else
-        found.none = d->own_memory;
-    return found;
+        found->none = d->own_memory;
+    return 0;
 }
 
 static bool
@@ -700,7 +720,9 @@ wait(void *user)
 static PyObject *
 array_dlpack_device(PyObject *self, PyObject *unused)
 {
-    place where = place_of((core_array *)self);
+    place where;
+    if (place_of((core_array *)self, &where))
+        return NULL;
     return Py_BuildValue("(ii)", (int)where.device.device_type, (int)where.device.device_id);
 }
 
@@ -724,7 +746,9 @@ array_dlpack(PyObject *self, PyObject *args, PyObject *kw)
         return NULL;
     if (copy == Py_True)
         return PyErr_SetString(PyExc_BufferError, "copies are made by numpy()"), NULL;
-    place where = place_of(a);
+    place where;
+    if (place_of(a, &where))
+        return NULL;
     if (device && device != Py_None && !is_where(&where, device))
         return PyErr_Occurred() ? NULL : (PyErr_SetString(PyExc_BufferError, "the array is on another device: numpy() copies it"), NULL);
     if (where.none)

@@ -632,7 +632,7 @@ attach(call *c, uint32_t index, unsigned plane, PyObject *value, bool is_seed)
     if (got <= 0)
         return got < 0 ? -1 : (PyErr_Format(PyExc_TypeError, "kernel %s: the %s of '%s' has to be an array", kernel_name(c->kernel), plane_names[plane], name), -1);
     const core_view *of;
-    bool here = own ? ((core_array *)value)->device == c->queue->device : (view.cuda >= 0) == c->queue->device->own_memory && !follow(c, &view);
+    bool here = own ? ((core_array *)value)->device == c->queue->device : core_is_there(&view, c->queue->device) && !follow(c, &view);
     rg_array *array = here ? array_of(c, index, &of) : NULL;
     int n = -1;
     if (!array && !PyErr_Occurred())

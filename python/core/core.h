@@ -47,7 +47,7 @@ extern PyTypeObject *core_device_type;
 int core_add_devices(PyObject *module);
 /* The opened device of that name; one object for each name. Borrowed. */
 core_device *core_device_of(PyObject *name);
-/* Its twin, looked for once. Borrowed; no exception where there is none. */
+/* Its twin, kept when it was found. Borrowed; NULL without an exception: there is none, or it cannot be opened. */
 core_device *core_device_twin(core_device *device);
 
 /* -- queues (queue.c) ---------------------------------------------------------------------------------------------- */
@@ -133,6 +133,8 @@ int core_view_with_gradient(PyObject *object, const char *what, core_view *view)
 /* The stream that makers of that kind work in at the moment, on that GPU. */
 int core_current_stream(const struct DLPackExchangeAPI *maker, int gpu, void **stream);
 void core_view_release(core_view *view);
+/* Whether it is in memory that kernels of the device use. */
+bool core_is_there(const core_view *view, const core_device *device);
 bool core_view_is_dense(const core_view *view);
 const char *core_dtype_name(rg_dtype dtype); /* NumPy's name */
 PyObject *core_shape(uint32_t rank, const int64_t *shape);

@@ -91,10 +91,11 @@ core_device_twin(core_device *d)
     PyObject *name = found ? PyUnicode_FromString(other.name) : NULL;
     core_device *twin = name ? core_device_of(name) : NULL;
     Py_XDECREF(name);
-    PyErr_Clear(); /* a GPU that cannot be opened */
+    if (PyErr_ExceptionMatches(core_error_class(RG_OK))) /* a GPU that cannot be opened, by now */
+        PyErr_Clear();
     if (!d->twin) /* another thread may have been faster */
         d->twin = (core_device *)Py_XNewRef((PyObject *)twin);
-    d->sought = true;
+    d->sought = !found || twin;
     return d->twin;
 }
 

@@ -427,7 +427,7 @@ copy_result(call *c, uint32_t index, PyObject *to)
     rg_array *from;
     core_view view;
     int got = core_view_with_gradient(to, p->name.ptr, &view);
-    if (got == 1 && (view.rank || view.dtype != p->dtype || view.read_only || (view.cuda >= 0) != c->queue->device->own_memory))
+    if (got == 1 && (view.rank || view.dtype != p->dtype || view.read_only || !core_is_there(&view, c->queue->device)))
         PyErr_Format(PyExc_TypeError, "kernel %s: '%s' goes to an array of one %s without axes, on device %U", rg_kernel_name(c->kernel->kernel).ptr,
                      p->name.ptr, core_dtype_name(p->dtype), c->queue->device->name);
     else if (got == 0)

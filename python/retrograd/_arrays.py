@@ -107,10 +107,10 @@ class Array(_core.Array):
         Parameters
         ----------
         values : array_like
-            Converted to the array's type, and broadcast to its shape. A `retrograd.array`, and a tensor of CUDA, has that type and shape,
-            and may be on another device.
+            Converted to the array's type, and broadcast to its shape. A `retrograd.array`, and a tensor of PyTorch's on CUDA, has that
+            type and shape, and may be on another device.
         """
-        lent = _on_gpu(values)
+        lent = _on_gpu(values, self.dtype, self.shape)
         values = values if lent is None else lent
         if isinstance(values, Array):
             if (values.shape, values.dtype) != (self.shape, self.dtype):
@@ -159,11 +159,20 @@ def _is_memory(data: Any) -> bool:
     return hasattr(data, "__array_struct__") or hasattr(data, "__dlpack__")
 
 
-def _on_gpu(data: Any) -> Array | None:
-    """An array in the memory of a tensor of PyTorch or JAX on a GPU of NVIDIA, when its contents are there; None: it is none."""
+def _on_gpu(data: Any, dtype: Any = None, shape: Any = None) -> Array | None:
+    """An array in the memory of a tensor of PyTorch or JAX on a GPU of NVIDIA, when its contents are there; None: NumPy is to read it.
+
+    JAX converts for NumPy what has another type or shape, or is on several GPUs.
+    """
     if isinstance(data, Array) or not (hasattr(data, "is_cuda") or hasattr(data, "block_until_ready")):
         return None
-    kind, number = data.__dlpack_device__()
+    same = (dtype is None or dtype == data.dtype) and (shape is None or shape == data.shape)
+    if not same and not hasattr(data, "is_cuda"):
+        return None
+    try:
+        kind, number = data.__dlpack_device__()
+    except (BufferError, ValueError):
+        return None
     if int(kind) != CUDA:
         return None
     if hasattr(data, "is_cuda"):
@@ -215,7 +224,7 @@ def array(data: Any, dtype: Any = None, *, device: Any = "cpu", copy: bool | Non
         if not _is_memory(data):
             raise ValueError("only the memory of an array can be used without a copy")
         return _make((), "", data, options, dtype)
-    lent = _on_gpu(data)
+    lent = _on_gpu(data, dtype if dtype is None else np.dtype(dtype))
     if lent is not None and (dtype is None or np.dtype(dtype) == lent.dtype):
         made = _make(lent.shape, lent.dtype.name, None, options, None)
         made.write(lent)

@@ -31,11 +31,16 @@ def look(capsule: Any) -> tuple[Tensor, np.ndarray]:
 
 
 class Foreign:
-    """An array of CUDA as another library has it."""
+    """An array of CUDA as JAX has it."""
 
-    def __init__(self, memory: rg.Array) -> None:
+    def __init__(self, memory: rg.Array, shards: int = 1) -> None:
         self.memory = memory
+        self.shape, self.dtype = memory.shape, memory.dtype
         self.waited = False
+        self.shards = shards
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(self.memory.numpy(), dtype)
 
     def block_until_ready(self) -> None:
         self.waited = True
@@ -44,6 +49,8 @@ class Foreign:
         return self.memory.__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
+        if self.shards > 1:
+            raise BufferError("it is on several devices")
         return self.memory.__dlpack_device__()
 
 
@@ -86,8 +93,23 @@ class Shared(unittest.TestCase):
         y = rg.zeros(500, np.float32, device="cuda")
         y.write(x)
         np.testing.assert_array_equal(y.numpy(), values + 1)
-        with self.assertRaises(rg.InvalidError):
+        with self.assertRaises(ValueError):
             x.write(Foreign(rg.zeros(3, np.float32, device="cuda")))
+        x.write(Foreign(rg.array(np.array([7.0]), device="cuda")))  # of another type and shape
+        np.testing.assert_array_equal(x.numpy(), np.full(500, 7, np.float32))
+        shards = Foreign(rg.array(values, device="cuda"), shards=2)
+        x.write(shards)
+        np.testing.assert_array_equal(x.numpy(), values)
+        np.testing.assert_array_equal(rg.array(shards, device="vulkan").numpy(), values)
+
+    def test_lent(self) -> None:
+        x = rg.zeros(3, np.float32, device="vulkan")
+        self.assertEqual(x.__dlpack_device__(), (CUDA, 0))
+        with self.assertRaisesRegex(rg.InvalidError, "not that of the device"):
+            rg.array(x, device="vulkan", copy=False)
+        with self.assertRaisesRegex(rg.InvalidError, "not that of the device"):
+            rg.array(np.zeros(3, np.float32), device="vulkan", copy=False)
+        self.assertEqual(rg.array(x, device="cuda", copy=False).device.name, "cuda:0")
 
     def test_not_shared(self) -> None:
         """Devices that no library of CUDA reaches."""
