@@ -18,7 +18,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
  * takes that place for the first after their return, and copies for these lanes run while they are off (llvm/llvm-project 222368).
  * The basic allocator computes at the uses only. Both kinds are meant: scalar registers, and vector registers that hold such. Where the
  * fast allocator has the rest LLVM crashes by that: code for these GPUs never gets it. */
-#if RG_HAVE_LLVM
+#if RG_HAVE_AMD /* LLVM ends the process where it does not know an option */
 static void
 choose_allocators(void)
 {
@@ -38,6 +38,8 @@ start(void)
     LLVMInitializeAllTargets();
     LLVMInitializeAllTargetMCs();
     LLVMInitializeAllAsmPrinters();
+#endif
+#if RG_HAVE_AMD
     choose_allocators();
 #endif
 }

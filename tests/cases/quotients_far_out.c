@@ -15,6 +15,7 @@ quotients_far_out(int n, const float a[n], const float b[n], float y[n], float z
             q = q / 4.0f;
         }
         y[i] = q + s;
-        z[i] = t / (s + 1e-3f) + 1.0f / (1.0f + expf(80.0f - 4.0f * (float)i));
+        float steps = (float)(i % 3) * 1.4e-45f / 0x1p-149f; /* whose reciprocal is no float */
+        z[i] = t / (s + 1e-3f) + 1.0f / (1.0f + expf(80.0f - 4.0f * (float)i)) + steps;
     }
 }

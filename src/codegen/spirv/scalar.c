@@ -117,10 +117,11 @@ sv_slow_way(gen *g, const sv_near *q)
 static uint64_t
 exact_reciprocal(rg_dtype d, uint64_t bits)
 {
-    double y = ir_bits_float(d, bits), smallest = d == RG_F64 ? DBL_MIN : (double)FLT_MIN;
+    double y = ir_bits_float(d, bits), one = fabs(1 / y);
+    bool normal = d == RG_F64 ? one >= DBL_MIN && one <= DBL_MAX : one >= (double)FLT_MIN && one <= (double)FLT_MAX;
     int exponent;
     bool is_power = fabs(frexp(y, &exponent)) == 0.5;
-    return is_power && fabs(1 / y) >= smallest ? ir_float_bits(d, 1 / y) : 0;
+    return is_power && normal ? ir_float_bits(d, 1 / y) : 0;
 }
 
 static spv_id

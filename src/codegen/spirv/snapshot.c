@@ -1,4 +1,4 @@
-/* Arrays on the kernel's tape, the tapes of all workgroups, and states that are dropped. SPDX-License-Identifier: Apache-2.0
+/* Arrays on the kernel's tape, the tapes of all rows, and states that are dropped. SPDX-License-Identifier: Apache-2.0
  *
  * An array is as many full frames as it takes and one that is not full, rounded up to 8 bytes. The lanes copy together. */
 #include "codegen/spirv/tape.h"
@@ -93,7 +93,7 @@ sv_restore(gen *g, const ir_op *op)
     sv_set(g, op->results[0], cursor);
 }
 
-/* -- the workgroups ------------------------------------------------------------------------------------------------------- */
+/* -- the rows ------------------------------------------------------------------------------------------------------------- */
 
 /* A frame: the cursors of all, then the counts of what they hold. */
 
@@ -109,7 +109,7 @@ cursor_place(gen *g, spv_id worker)
 static void
 copy_cursors(gen *g, spv_id frame, bool save)
 {
-    sv_loop l = sv_count(g, sv_high(g, g->lane), sv_high(g, g->groups), 0, NULL, NULL);
+    sv_loop l = sv_count(g, sv_high(g, g->lane), sv_high(g, g->rows), 0, NULL, NULL);
     spv_id place = cursor_place(g, l.at[0]), kept = emit(g, SPV_I_ADD, g->u64, frame, emit(g, SPV_I_MUL, g->u64, l.at[0], sv_u64(g, 8)));
     sv_write64(g, save ? kept : place, 0, sv_read64(g, save ? place : kept, 0));
     sv_count_end(g, &l, sv_u64(g, RT_WARP), NULL);
@@ -118,7 +118,7 @@ copy_cursors(gen *g, spv_id frame, bool save)
 static spv_id
 tasks_bytes(gen *g)
 {
-    return sv_add(g, emit(g, SPV_I_MUL, g->u64, sv_high(g, g->groups), sv_u64(g, 8)), 8);
+    return sv_add(g, emit(g, SPV_I_MUL, g->u64, sv_high(g, g->rows), sv_u64(g, 8)), 8);
 }
 
 void

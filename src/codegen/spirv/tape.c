@@ -12,7 +12,7 @@ enum { ON_PAGE = RT_GPU_PAGE - 1, NOWHERE = RT_GPU_PAGE - 1 /* where a tape with
 static spv_id
 worker_address(gen *g, spv_id launch)
 {
-    spv_id number = g->task ? g->worker : sv_read32(g, launch, offsetof(rt_vulkan_launch, groups));
+    spv_id number = g->task ? g->worker : g->rows;
     spv_id at = emit(g, SPV_I_MUL, g->u64, sv_high(g, number), sv_u64(g, sizeof(rt_vulkan_worker)));
     return emit(g, SPV_I_ADD, g->u64, sv_read64(g, launch, offsetof(rt_vulkan_launch, workers)), at);
 }
@@ -293,7 +293,7 @@ spv_id
 sv_pages_left(gen *g, spv_id depth)
 {
     spv_id limit = page_limit(g), top = sv_take_id(g, g->u32, sv_read32(g, g->launch, offsetof(rt_vulkan_launch, top)), sv_u32(g, 0));
-    spv_id share = g->task ? g->groups : sv_u32(g, 1), none = sv_u32(g, 0);
+    spv_id share = g->task ? g->rows : sv_u32(g, 1), none = sv_u32(g, 0);
     spv_id some = emit(g, SPV_U_LESS, g->truth, top, limit);
     spv_id free = emit(g, SPV_U_DIV, g->u32, emit(g, SPV_I_SUB, g->u32, limit, top), share);
     free = sv_high(g, sv_choose(g, g->u32, some, free, none));

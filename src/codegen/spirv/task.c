@@ -3,12 +3,11 @@
  * A workgroup runs pieces of a task: group by group of RT_WARP threads, which are successive along the last axis; or, of loops without
  * lanes, thread by thread. Piece p is group p % (groups of a row) of row p / (groups of a row). Who runs it:
  *
- *   dealt    workgroup w has the pieces w, w + G, ..., so that those who record and those who rewind have the same
+ *   dealt    workgroup w has the pieces w, w + G, ..., so that those who record and those who rewind have the same tape
  *   taken    pieces may take different times, and leave nothing for another task: workgroups take batches as they are done
- *   by rows  deterministic launches: row r of R has the pieces r, r + R, ..., and sums of its own; R follows from the launch's arguments
- *            alone. Workgroup w has the rows w, w + G, ...
- *   in order deterministic launches, where threads see in which order they come: workgroup 0, first to last, with the tape of the
- *            workgroup that has the piece's row
+ *   by rows  deterministic launches: row r of R has the pieces r, r + R, ..., sums and a tape of its own; R follows from the launch's
+ *            arguments alone. Workgroup w has the rows w, w + G, ...
+ *   in order deterministic launches, where threads see in which order they come: workgroup 0, first to last, each with its row's tape
  *
  * What is dealt has a row for each workgroup. */
 #include "analysis/cost.h"
@@ -97,8 +96,6 @@ open_entry(gen *g, spv_function *f, const ir_op *op, uint32_t place)
     g->row = g->worker = g->group;
     g->has_worker = op && !ir_walk(op->regions[0], is_no_tape, &own) && !own;
     g->s.at_top = false;
-    if (g->has_worker)
-        sv_worker_load(g);
     return fn;
 }
 
@@ -107,8 +104,6 @@ close_entry(gen *g, spv_function *f, spv_id fn)
 {
     char name[16];
     snprintf(name, sizeof name, "e%u", g->entries++);
-    if (g->has_worker)
-        sv_worker_store(g);
     spv_do(&g->s, SPV_RETURN, 0, NULL);
     spv_function_end(&g->s, f);
     spv_entry(&g->s, fn, name);
@@ -147,11 +142,15 @@ make_segment_entry(gen *g, const ir_op *op, uint32_t place)
 {
     spv_function f;
     spv_id fn = open_entry(g, &f, op, place);
+    if (g->has_worker)
+        sv_worker_load(g);
     sv_region(g, op->regions[0]);
     if (g->failed)
         return;
     if (op->nresults)
         write_yielded(g, op);
+    if (g->has_worker)
+        sv_worker_store(g);
     close_entry(g, &f, fn);
 }
 
@@ -342,24 +341,22 @@ find_next(gen *g, pieces *p, spv_id piece, spv_id end)
     p->next_end = sv_made(g, &b, g->u64, start_end, end);
 }
 
-/* A piece's tape is that of the workgroup which has its row. */
+/* A piece's tape is that of its row. */
 static void
 enter_worker(gen *g, const pieces *p, spv_id piece)
 {
     if (!p->in_order || !g->has_worker)
         return;
-    spv_id owner = emit(g, SPV_U_MOD, g->u32, sv_low(g, emit(g, SPV_U_MOD, g->u64, piece, sv_high(g, g->rows))), g->groups);
-    g->worker = sv_choose(g, g->u32, p->in_order, owner, g->group);
+    spv_id row = sv_low(g, emit(g, SPV_U_MOD, g->u64, piece, sv_high(g, g->rows)));
+    g->worker = sv_choose(g, g->u32, p->in_order, row, g->row);
     sv_worker_load(g);
 }
 
 static void
 leave_worker(gen *g, const pieces *p)
 {
-    if (!p->in_order || !g->has_worker)
-        return;
-    sv_worker_store(g);
-    sv_barrier(g);
+    if (p->in_order && g->has_worker)
+        sv_worker_store(g);
 }
 
 /* carried values: n sums, and room for one more */
@@ -401,27 +398,26 @@ pieces_end(gen *g, pieces *p, uint32_t n, const spv_id *types, spv_id *sums)
 }
 
 static void
-run_pieces_of_row(gen *g, const ir_op *op, const domain *d, spv_id *sums)
+run_pieces_of_row(gen *g, pieces *p, spv_id *sums)
 {
+    const ir_op *op = p->op;
     uint32_t n = op->nresults;
     spv_id *types = arena_new_n(g->in, spv_id, n + 1); /* as `sums`, with room for one more */
     for (uint32_t r = 0; r < n; r++) {
         types[r] = sv_register(g, sum_dtype(op, r));
         sums[r] = identity_of(g, op, r);
     }
-    pieces p = {.op = op, .d = d, .taken = may_be_taken(g, op), .in_order = runs_in_order_here(g, op)};
-    pieces_begin(g, &p, n, types, sums);
+    pieces_begin(g, p, n, types, sums);
     sv_region(g, op->regions[0]);
     if (g->failed)
         return;
     const ir_op *yield = ir_terminator(op->regions[0]);
     for (uint32_t r = 0; r < n; r++) {
         rg_dtype from = ir_dtype(op->results[r]), to = sum_dtype(op, r);
-        sums[r] = sv_combine(g, (rg_rmw)op->reduce[r], to, p.l.at[1 + r], sv_cast(g, from, to, sv_get(g, yield->args[r])));
+        sums[r] = sv_combine(g, (rg_rmw)op->reduce[r], to, p->l.at[1 + r], sv_cast(g, from, to, sv_get(g, yield->args[r])));
     }
     sv_poll(g, op, ir_work(op->regions[0]));
-    pieces_end(g, &p, n, types, sums);
-    g->has_worker &= !p.in_order; /* it is stored */
+    pieces_end(g, p, n, types, sums);
 }
 
 static void
@@ -429,21 +425,26 @@ run_row(gen *g, const ir_op *op, const domain *d)
 {
     spv_id *sums = arena_new_n(g->in, spv_id, op->nresults + 1);
     sv_sums_begin(g, op, d->threads);
-    run_pieces_of_row(g, op, d, sums);
-    if (op->nresults && !g->failed)
+    pieces p = {.op = op, .d = d, .taken = may_be_taken(g, op), .in_order = runs_in_order_here(g, op)};
+    bool tape = g->has_worker && !p.in_order;
+    g->worker = g->row;
+    if (tape)
+        sv_worker_load(g);
+    run_pieces_of_row(g, &p, sums);
+    if (g->failed)
+        return;
+    if (tape)
+        sv_worker_store(g);
+    if (op->nresults)
         write_partials(g, op, d, sums);
 }
 
-/* What was recorded in the first of a workgroup's rows is taken back in the last. */
 static void
 run_rows(gen *g, const ir_op *op, const domain *d)
 {
     spv_id group = sv_high(g, g->group), groups = sv_high(g, g->groups), rows = sv_high(g, g->rows);
-    spv_id last = sv_add(g, emit(g, SPV_I_SUB, g->u64, rows, group), UINT64_MAX);
-    last = emit(g, SPV_I_MUL, g->u64, emit(g, SPV_U_DIV, g->u64, last, groups), groups);
-    sv_loop l = sv_count(g, sv_u64(g, 0), sv_add(g, last, 1), 0, NULL, NULL);
-    spv_id at = op->rewinds ? emit(g, SPV_I_SUB, g->u64, last, l.at[0]) : l.at[0];
-    g->row = sv_low(g, emit(g, SPV_I_ADD, g->u64, group, at));
+    sv_loop l = sv_count(g, group, rows, 0, NULL, NULL);
+    g->row = sv_low(g, l.at[0]);
     run_row(g, op, d);
     if (!g->failed)
         sv_count_end(g, &l, groups, NULL);

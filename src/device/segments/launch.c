@@ -44,7 +44,7 @@ rt_segments_measure(const spirv_code *code, const rt_needs *needs, const rt_arg 
     rt_segments_room room = {.rows = need.warps, .tape = code->info.has_tape ? limits->budget : 0};
     room.groups = room.rows < most ? room.rows : most;
     room.workers = up(code->info.record);
-    room.partials = room.workers + up(((uint64_t)room.groups + 1) * sizeof(rt_vulkan_worker));
+    room.partials = room.workers + up(((uint64_t)room.rows + 1) * sizeof(rt_vulkan_worker));
     room.row = !code->info.has_rows ? 0 : RT_VULKAN_CELLS / room.rows < RT_VULKAN_ROW ? RT_VULKAN_CELLS / room.rows : RT_VULKAN_ROW;
     room.sums = room.partials + up((uint64_t)room.rows * code->cells * 8);
     room.args = room.sums + up((uint64_t)room.rows * room.row * 8);

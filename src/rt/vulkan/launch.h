@@ -18,12 +18,12 @@
 enum {
     RT_VULKAN_GROUPS = 8192, /* workgroups of a task at most */
     RT_VULKAN_TAPES = 4064,  /* where they have tapes */
-    RT_VULKAN_FIXED = 1024,  /* rows of sums of deterministic code at most */
+    RT_VULKAN_FIXED = 1024,  /* rows of deterministic code at most */
     RT_VULKAN_ROW = 4096, RT_VULKAN_CELLS = 1 << 22 /* for sums into arrays: of a row, of all of them at most */
 };
 _Static_assert(8 * RT_VULKAN_TAPES + 8 <= RT_GPU_PAGE - RT_GPU_HEADER, "the cursors of all are a frame (codegen/spirv/snapshot.c)");
 
-/* Of one workgroup, and one more behind all of them: the kernel level's. All zero: it has no tape yet. */
+/* Of a row of pieces, which one workgroup runs, and one more behind all of them: the kernel level's. All zero: it has no tape yet. */
 typedef struct rt_vulkan_worker {
     uint64_t cursor;     /* where its tape stands; 0: no page */
     uint64_t first_page; /* an rt_page */
@@ -39,7 +39,7 @@ typedef struct rt_vulkan_launch {
     /* by the host */
     uint64_t record;   /* ll_gpu_info.record bytes, zeroed, aligned to 16 */
     uint64_t pool;     /* pages * RT_GPU_PAGE bytes of any content, aligned to RT_GPU_PAGE */
-    uint64_t workers;  /* groups + 1 rt_vulkan_worker, zeroed */
+    uint64_t workers;  /* rows + 1 rt_vulkan_worker, zeroed */
     uint64_t partials; /* rows * spirv_code.cells * 8 bytes of any content */
     uint64_t sums;     /* rows * row cells of 8 bytes of any content; sums into arrays (codegen/spirv/sums.c) */
     uint64_t prints;   /* an rt_gpu_prints; 0: nothing prints */
@@ -50,7 +50,7 @@ typedef struct rt_vulkan_launch {
     uint32_t program;    /* as rt_gpu_launch's */
     uint32_t stop;       /* not 0: the launch is to end. The host may set it at any time */
     uint32_t row;        /* cells that a row of sums has there */
-    uint32_t rows;       /* of sums: groups; of deterministic code RT_VULKAN_FIXED at most, as many as its arguments ask for */
+    uint32_t rows;       /* of sums, and tapes: groups; of deterministic code RT_VULKAN_FIXED at most, as many as its arguments ask for */
     uint32_t room;
 
     /* zero at first */
