@@ -61,6 +61,7 @@ add_rows(double *cells, int64_t row, int64_t rows, int64_t n, void *array, int32
         sum = sum_of_lanes(sum);
         if (rt_warp_lane() == 0)
             rt_add_to_element(array, i, sum, bytes);
+        rt_warp_sync(); /* one way back to the head of a loop with a loop in it (codegen/llvm/latch.c) */
     }
 }
 
