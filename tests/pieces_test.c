@@ -1,5 +1,5 @@
-/* Threads of unequal length with a tape, many of them: every piece of a task runs once, whoever takes it, and finds what was recorded for it.
- * Exit code 77: there is no such device. SPDX-License-Identifier: Apache-2.0
+/* Threads of unequal length with a tape, many of them: every piece of a task runs once, whoever takes it, and finds what was recorded
+ * for it. Exit code 77: there is no such device. SPDX-License-Identifier: Apache-2.0
  *
  *   pieces_test [DEVICE [THREADS]]     beside device cpu */
 #include "api_check.h"
@@ -88,7 +88,8 @@ compare(const char *name, size_t n, bool fixed, bool alone)
             double by = fabs((double)found[1][a][i] - found[0][a][i]) / (a < 2 ? 1 : 1e-30 + fabs((double)found[0][a][i]));
             most = by <= most || most != most ? most : by;
         }
-        CHECK(most <= (a < 2 && alone ? 0 : 1e-5), "%s, %zu threads%s, %s: off by %g", name, n, fixed ? ", deterministic" : "", names[a], most);
+        CHECK(most <= (a < 2 && alone ? 0 : 1e-5),
+              "%s, %zu threads%s, %s: off by %g", name, n, fixed ? ", deterministic" : "", names[a], most);
     }
 }
 
@@ -134,6 +135,7 @@ main(int argc, char **argv)
         GOOD(status);
         for (size_t n = most < MOST ? most : MOST; n; n /= 40)
             check_threads(queues, module, "ragged", n, fixed);
+        check_threads(queues, module, "ragged", 0, fixed);
         check_threads(queues, module, "kept", ROWS, fixed);
         rg_module_destroy(module);
     }

@@ -91,7 +91,7 @@ core_device_twin(core_device *d)
     PyObject *name = found ? PyUnicode_FromString(other.name) : NULL;
     core_device *twin = name ? core_device_of(name) : NULL;
     Py_XDECREF(name);
-    if (PyErr_ExceptionMatches(core_error_class(RG_OK))) /* a GPU that cannot be opened, by now */
+    if (PyErr_Occurred() && PyErr_ExceptionMatches(core_error_class(RG_OK))) /* a GPU that cannot be opened, by now */
         PyErr_Clear();
     if (!d->twin) /* another thread may have been faster */
         d->twin = (core_device *)Py_XNewRef((PyObject *)twin);

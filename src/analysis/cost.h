@@ -6,7 +6,5 @@
 
 /* in simple operations of one lane, without what op's regions hold */
 int32_t ir_cost(const ir_op *op);
-/* of what a thread runs: whether all threads run each of its loops equally often */
-bool ir_is_even(ir_region *thread);
 
 #endif

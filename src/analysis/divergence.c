@@ -412,3 +412,18 @@ ir_divergence_grow(ir_divergence *g, const ir_region *r)
     see_region(g, r, false);
     return g->changed;
 }
+
+static bool
+is_even_op(ir_op *op, void *user)
+{
+    const ir_region *body = user;
+    bool inside = op->code == RG_OP_FOR && (ir_region_inside(op->args[0]->region, body) || ir_region_inside(op->args[1]->region, body));
+    bool known = inside && ir_is_const(op->args[0], NULL) && ir_is_const(op->args[1], NULL);
+    return op->code != RG_OP_LOOP && (!inside || known);
+}
+
+bool
+ir_is_even(ir_region *thread)
+{
+    return ir_walk(thread, is_even_op, thread);
+}

@@ -55,4 +55,7 @@ bool ir_is_uniform_access(const ir_divergence *g, const ir_op *op);
 bool ir_is_often_uniform_access(const ir_divergence *g, const ir_op *op);
 bool ir_is_successive_access(const ir_divergence *g, const ir_op *op);
 
+/* Of what a thread runs, by its form alone: whether all threads run each of its loops equally often. */
+bool ir_is_even(ir_region *thread);
+
 #endif

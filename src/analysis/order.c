@@ -1,4 +1,4 @@
-/* Loops whose iterations may run in any order. SPDX-License-Identifier: Apache-2.0 */
+/* What may come in any order. SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/order.h"
 
 #include "analysis/effects.h"
@@ -49,4 +49,11 @@ ir_has_no_order(const ir_op *loop, arena *scratch)
     for (uint32_t i = 1; i < r->nparams && any; i++)
         any = is_loose_sum(r, r->params[i], end->args[i - 1]);
     return any;
+}
+
+bool
+ir_update_has_order(const ir_op *op)
+{
+    bool exact = op->code == RG_OP_RMW && !op->nresults && !ir_is_float((rg_dtype)op->args[0]->type.dtype);
+    return op->atomic && (!exact || op->rmw == RG_RMW_EXCHANGE || op->rmw == RG_RMW_CAS);
 }

@@ -9,13 +9,6 @@ ir_is_sum(const ir_op *op)
     return ir_access_does(op) == IR_ADDS && ir_is_float((rg_dtype)op->args[0]->type.dtype);
 }
 
-bool
-ir_has_order(const ir_op *op)
-{
-    bool exact = op->code == RG_OP_RMW && !op->nresults && !ir_is_float((rg_dtype)op->args[0]->type.dtype);
-    return op->atomic && (!exact || op->rmw == RG_RMW_EXCHANGE || op->rmw == RG_RMW_CAS);
-}
-
 uint32_t
 ir_sums_find(const ir_effects *task, ir_sum sums[IR_SUMS_MAX])
 {

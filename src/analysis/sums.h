@@ -20,8 +20,6 @@ typedef struct ir_sum {
 /* the first IR_SUMS_MAX of them, of what a task does; returns how many */
 uint32_t ir_sums_find(const ir_effects *task, ir_sum sums[IR_SUMS_MAX]);
 bool ir_is_sum(const ir_op *op); /* an addition of that kind */
-/* an atomic update that may leave or see something else, when threads come in another order */
-bool ir_has_order(const ir_op *op);
 /* Whether it never pays on a GPU, as bounds and extents are declared: numbers that are not negative. */
 bool ir_sum_never_pays(const ir_op *parallel, const ir_value *buffer);
 /* threads from which on it may pay, of about so many operations each */

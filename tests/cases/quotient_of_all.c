@@ -1,5 +1,5 @@
-// Quotients that are the same in all threads, out of the common range, in a loop that threads leave at different times: those that have left must
-// find the same as the others, since all take the branch together.
+// Quotients that are the same in all threads, out of the common range, in a loop that threads leave at different times: those that have
+// left must find the same as the others, since all take the branch together.
 // args: n=40 x[40]=2,0.3,1.7,0.05,3.1,0.9,0.02,1.2 s[2]=1.5,0.25 sum[1]=0.5 y[40]=0
 // skip: bits
 void

@@ -3,6 +3,7 @@
  * One becomes a task: a function over a range of its linearised domain, called by the runtime with
  * a closure of what it uses from outside. */
 #include "codegen/llvm/gen.h"
+#include "analysis/order.h"
 #include "analysis/sums.h"
 
 enum { CLOSURE_ARGS, CLOSURE_PARTIALS, CLOSURE_CELLS, CLOSURE_ROW, CLOSURE_FIRST };
@@ -208,7 +209,7 @@ has_no_order(ir_op *op, void *user)
     for (uint32_t i = 0; i < c->nsums && ir_is_sum(op); i++)
         if (c->sums[i].buffer == op->args[0] && c->sums[i].plane == op->plane)
             return true;
-    return !ir_has_order(op);
+    return !ir_update_has_order(op);
 }
 
 /* Whether threads run one after the other. Where there are no private cells in this launch, all threads add to the array itself. */

@@ -3,7 +3,7 @@
  * All threads of the grid run the kernel-level code. Where it comes to a parallel loop their warps take pieces of it
  * (rt/gpu/gpu.h); the task is a function that is inlined there. */
 #include "codegen/llvm/nvidia.h"
-#include "analysis/cost.h"
+#include "analysis/divergence.h"
 #include "analysis/pages.h"
 #include "rt/gpu/gpu.h"
 

@@ -8,13 +8,13 @@
  *
  * Lanes with addresses of their own all have the first turn. No other warp is at these addresses: they are of the warp's own row
  * of cells, or the task runs one piece after the other. */
-#include "analysis/sums.h"
+#include "analysis/order.h"
 #include "codegen/llvm/gen.h"
 
 bool
 gen_takes_turns(const gen *g, const ir_op *op)
 {
-    return g->options->deterministic && g->target->warp && g->s->task && !gen_is_alone(g) && ir_has_order(op);
+    return g->options->deterministic && g->target->warp && g->s->task && !gen_is_alone(g) && ir_update_has_order(op);
 }
 
 gen_turns

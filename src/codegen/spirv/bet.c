@@ -46,13 +46,18 @@ again_of(gen *g)
 
 /* -- which ops ------------------------------------------------------------------------------------------------------- */
 
-/* an if whose first arm is a slow path */
+/* An if whose first arm is a slow path: calls alone, and the other arm is what there was. So no quotient is in either. */
 static bool
 is_rare(const ir_op *op)
 {
     bool calls = false;
-    for (const ir_op *o = op->code == RG_OP_IF ? op->regions[0]->first : NULL; o; o = o->next)
+    if (op->code != RG_OP_IF || op->regions[1]->first->code != RG_OP_YIELD)
+        return false;
+    for (const ir_op *o = op->regions[0]->first; o; o = o->next) {
+        if (o->code != RG_OP_CALL && o->code != RG_OP_CONST && o->code != RG_OP_YIELD)
+            return false;
         calls |= o->code == RG_OP_CALL;
+    }
     return calls;
 }
 

@@ -222,7 +222,7 @@ void sv_rmw(gen *g, const ir_op *op);
 spv_id sv_combine(gen *g, rg_rmw how, rg_dtype d, spv_id old, spv_id value);
 spv_id sv_atomic_add32(gen *g, spv_id address, spv_id by);
 const ir_value *sv_value_of(const ir_op *op);
-/* as ir_has_order; and so has what cannot be done at once */
+/* as ir_update_has_order; and so has what cannot be done at once */
 bool sv_has_order(const gen *g, const ir_op *op);
 bool sv_can_add(const gen *g, rg_dtype d); /* whether many may add to numbers of this type at once */
 /* Of one sum of the warp's lanes or of several, between the lanes of a part of the warp: what this lane has of the one that is its own, and

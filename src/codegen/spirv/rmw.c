@@ -5,7 +5,7 @@
  * after the other, where nobody else is (task.c). */
 #include "codegen/spirv/gen.h"
 
-#include "analysis/sums.h"
+#include "analysis/order.h"
 
 enum { DEVICE = 1 };
 
@@ -167,7 +167,7 @@ bool
 sv_has_order(const gen *g, const ir_op *op)
 {
     bool wide = op->atomic && op->code == RG_OP_RMW && ir_bytes(ir_dtype(op->args[0])) == 8;
-    return ir_has_order(op) || (wide && !(g->options->features & SPIRV_ATOMIC_INT64));
+    return ir_update_has_order(op) || (wide && !(g->options->features & SPIRV_ATOMIC_INT64));
 }
 
 /* Nobody else is there then: the task runs in order, or the place is a cell of the row's own. */

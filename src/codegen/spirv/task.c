@@ -10,7 +10,7 @@
  *   in order deterministic launches, where threads see in which order they come: workgroup 0, first to last, each with its row's tape
  *
  * What is dealt has a row for each workgroup. */
-#include "analysis/cost.h"
+#include "analysis/divergence.h"
 #include "analysis/pages.h"
 #include "codegen/spirv/gen.h"
 

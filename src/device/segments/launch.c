@@ -88,7 +88,7 @@ rt_segments_budget(uint64_t asked, uint64_t memory, uint64_t piece)
     uint64_t usual = (uint64_t)1 << 30, budget = asked ? asked : usual < memory / 4 ? usual : memory / 4;
     if (piece && budget > piece / 2 - 2 * RT_GPU_PAGE) /* temporary arrays may take as much, in the same piece */
         budget = piece / 2 - 2 * RT_GPU_PAGE;
-    const uint64_t most = (uint64_t)UINT32_MAX * 8; /* what is taken is counted in cells */
+    const uint64_t most = (uint64_t)UINT32_MAX * 8; /* rt_vulkan_launch.taped counts units of 8 bytes in 32 bits */
     return budget < most ? budget : most;
 }
 
