@@ -116,6 +116,9 @@ main(void)
     check_refused("kernel @k(%n: i32) {\n  %a: i32 = segment {\n    yield\n  }\n  yield\n}\n", "yields its results");
     check_refused("kernel @k(%n: i32, %b: bool) {\n  %c: i32 = segment {\n    yield %n\n  }\n"
                   "  %s: i32 = loop (%i: i32 = %c) {\n    exit_if %b (%c)\n    yield %i\n  }\n  yield\n}\n",
+                  "is not in the record");
+    check_refused("kernel @k(%n: i32, %b: bool) {\n  %c: i32, %d: bool = segment {\n    yield %n, %b\n  }\n"
+                  "  %s: i32 = loop (%i: i32 = %c) {\n    exit_if %d (%c)\n    yield %i\n  }\n  yield\n}\n",
                   "no result of the segment before it");
     return check_done();
 }

@@ -280,6 +280,37 @@ ir_is_declaration(const ir_op *op)
     return op->code == RG_OP_CONST || op->code == RG_OP_TABLE || op->code == RG_OP_SLOT;
 }
 
+/* Quotients and remainders of floats have slow ways, with branches. */
+static bool
+is_slow_on_floats(const ir_op *op)
+{
+    bool divides = op->code == RG_OP_DIV || op->code == RG_OP_REM || op->code == RG_OP_FLOORDIV || op->code == RG_OP_FLOORMOD;
+    return divides && ir_is_float(ir_dtype(op->results[0]));
+}
+
+bool
+ir_is_formula(const ir_op *op)
+{
+    switch ((int)ir_ops[op->code].form) {
+    case IR_UNARY_N:
+    case IR_UNARY_I:
+    case IR_BINARY_N:
+    case IR_BINARY_I:
+    case IR_COMPARE:
+    case IR_SELECT:
+    case IR_CAST:
+        return !ir_lanes_of(op) && !(ir_ops[op->code].flags & IR_FUNCTION) && !is_slow_on_floats(op);
+    default:
+        return !ir_lanes_of(op) && (op->code == RG_OP_PICK || op->code == RG_OP_EXTENT);
+    }
+}
+
+bool
+ir_is_no_step(const ir_op *op)
+{
+    return ir_is_declaration(op) || ir_is_formula(op);
+}
+
 unsigned
 ir_lanes_of(const ir_op *op)
 {

@@ -394,6 +394,10 @@ void ir_fn_scan_params(ir_fn *fn); /* fills params[i].read / .written (any plane
 void ir_directions(const ir_fn *fn, uint32_t of[RG_PLANE_COUNT]);
 bool ir_is_const(const ir_value *v, uint64_t *bits);
 bool ir_is_declaration(const ir_op *op); /* names data that is there before anything runs: a constant, table or slot */
+/* Cheap straight arithmetic without lanes, or the choice of a buffer. Between tasks at IR_STAGE_SEGMENTS it is no step of the launch: each
+ * segment and task that uses it computes it where it begins. */
+bool ir_is_formula(const ir_op *op);
+bool ir_is_no_step(const ir_op *op); /* there, a declaration or formula */
 unsigned ir_lanes_of(const ir_op *op); /* most of its operands and results; 0: it works without */
 bool ir_same_value(const ir_value *x, const ir_value *y); /* or equal constants */
 static inline rg_dtype ir_dtype(const ir_value *v) { return (rg_dtype)v->type.dtype; }

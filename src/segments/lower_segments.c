@@ -8,11 +8,19 @@
  * A GPU whose blocks cannot wait for each other runs a kernel as several grids, one after the other. A *segment* is kernel-level
  * code between two tasks: one warp runs it. Kernel-level loops and ifs with tasks inside stay around segments and tasks; the host,
  * or a list of commands that it has made, runs them. All other code of the kernel level stands in segments, but for declarations
- * (constants, tables, slots).
+ * (constants, tables, slots) and formulas.
+ *
+ *   %m = segment { %v = mul %n, %i  yield %v }         %m = mul %n, %i
+ *   parallel (%j) = (0) to (%m) { .. }           ->    parallel (%j) = (0) to (%m) { .. }
+ *
+ * A *formula* is arithmetic so cheap that each segment and task that uses it computes it: a segment of nothing else would cost a step of
+ * the launch. It needs no place in the record, as what it is made of stands still as long as it can be seen: what a loop carries changes
+ * where an iteration ends. Which buffer something is, is always a formula, so that analyses see it.
  *
  * What a segment yields lies in the launch's record (record.h). Nothing but segments and tasks can write there, so each value that
  * such a loop or if hands on is the result of the segment directly before: that segment writes it to where it goes. Values that are
  * there already (ir_stays_in_place) need no segment. What a loop computes before its first exit moves to the end of each iteration. */
+#include "analysis/cost.h"
 #include "ir/edges.h"
 #include "opt/edit.h"
 #include "opt/pass.h"
@@ -21,6 +29,7 @@ typedef struct cutter {
     ir_fn *fn;
     arena *scratch;
     ir_op *open; /* the segment that takes what comes next; NULL: there is none */
+    ir_value **picked; /* by id of a buffer that a segment has chosen: the same behind it */
 } cutter;
 
 static bool
@@ -253,6 +262,16 @@ turn_loop(cutter *c, ir_op *loop)
 
 /* -- the walk ---------------------------------------------------------------------------------------------------------- */
 
+/* a buffer, by what is known before the open segment */
+static bool
+chooses_from_outside(const cutter *c, const ir_op *op)
+{
+    for (uint32_t i = 0; c->open && op->code == RG_OP_PICK && i < op->nargs; i++)
+        if (op->args[i]->region == c->open->regions[0])
+            return false;
+    return op->code == RG_OP_PICK;
+}
+
 static void
 cut_region(cutter *c, ir_region *r)
 {
@@ -265,7 +284,7 @@ cut_region(cutter *c, ir_region *r)
             next = before ? before->next : r->first; /* what counts comes first */
         } else if (op->code == RG_OP_LOOP && holds_tasks(op) && turn_loop(c, op)) {
             next = before ? before->next : r->first;
-        } else if (ir_is_declaration(op)) {
+        } else if (ir_is_declaration(op) || chooses_from_outside(c, op)) {
             ir_op *at = c->open ? c->open : op;
             ir_remove(op);
             ir_insert_before(at == op ? next : at, op);
@@ -285,18 +304,127 @@ cut_region(cutter *c, ir_region *r)
     c->open = NULL;
 }
 
-/* what other segments and tasks use of a segment's values are its results */
-static bool
-use_results(ir_op *op, void *user)
+/* -- what other segments and tasks use of a segment's values ------------------------------------------------------------- */
+
+static void use_from_segment(cutter *c, ir_op *op);
+
+/* A buffer that a segment has chosen, chosen again behind it by the same number. */
+static ir_value *
+choose_again(cutter *c, ir_op *segment, ir_op *pick)
 {
-    cutter *c = user;
+    ir_value **again = &c->picked[pick->results[0]->id];
+    if (!*again) {
+        ir_op *copy = ir_op_like(c->fn, pick);
+        for (uint32_t i = 0; i < pick->nargs; i++)
+            ir_op_arg(copy, c->fn, pick->args[i]);
+        *again = ir_op_result(copy, c->fn, pick->results[0]->type, pick->results[0]->name);
+        ir_insert_before(segment->next, copy);
+        use_from_segment(c, copy);
+    }
+    return *again;
+}
+
+/* They are its results. */
+static void
+use_from_segment(cutter *c, ir_op *op)
+{
     for (uint32_t i = 0; i < op->nargs; i++) {
         ir_value *v = op->args[i];
         ir_op *segment = v->region->op;
-        if (segment && segment->code == RG_OP_SEGMENT && !ir_region_inside(op->parent, v->region))
-            op->args[i] = hand_out(c, segment, v);
+        if (!segment || segment->code != RG_OP_SEGMENT || ir_region_inside(op->parent, v->region))
+            continue;
+        bool picked = v->def && v->def->code == RG_OP_PICK;
+        op->args[i] = picked ? choose_again(c, segment, v->def) : hand_out(c, segment, v);
+    }
+}
+
+static bool
+use_results(ir_op *op, void *user)
+{
+    use_from_segment(user, op);
+    return true;
+}
+
+/* -- formulas ------------------------------------------------------------------------------------------------------------ */
+
+enum { FORMULA_MOST = 64 }; /* simple operations that a value may take each entry */
+
+/* What control asks for or hands on lies in the record. */
+static void
+keep_in_record(const ir_region *r, bool *kept)
+{
+    ir_for_ops (op, r) {
+        if (op->code == RG_OP_SEGMENT || op->code == RG_OP_PARALLEL || ir_is_no_step(op))
+            continue;
+        for (uint32_t i = 0; i < op->nargs; i++)
+            kept[op->args[i]->id] = true;
+        for (uint32_t i = 0; i < op->nregions; i++)
+            keep_in_record(op->regions[i], kept);
+    }
+}
+
+/* Formulas that use others cost as much as all of them. */
+static bool
+note_formula(uint32_t *cost, const ir_op *op)
+{
+    uint32_t sum = (uint32_t)ir_cost(op);
+    for (uint32_t i = 0; i < op->nargs; i++)
+        sum += cost[op->args[i]->id];
+    cost[op->results[0]->id] = sum < FORMULA_MOST ? sum : FORMULA_MOST + 1;
+    return sum <= FORMULA_MOST;
+}
+
+typedef struct dissolver {
+    bool *kept;        /* by id: it lies in the record */
+    uint32_t *cost;    /* by id: of a formula, with those that it is made of */
+    ir_value **formed; /* by id: what a segment's result is now */
+} dissolver;
+
+static bool
+is_of_formulas(const dissolver *d, const ir_op *segment)
+{
+    for (uint32_t i = 0; i < segment->nresults; i++)
+        if (d->kept[segment->results[i]->id])
+            return false;
+    ir_for_ops (op, segment->regions[0]) {
+        bool formula = ir_is_formula(op);
+        if (formula ? !note_formula(d->cost, op) : op->code != RG_OP_CONST && op->code != RG_OP_YIELD)
+            return false;
     }
     return true;
+}
+
+/* A segment of nothing but formulas is no step. */
+static void
+dissolve_segments(dissolver *d, ir_region *r)
+{
+    for (ir_op *op = r->first, *next; op; op = next) {
+        next = op->next;
+        if (op->code == RG_OP_SEGMENT && is_of_formulas(d, op)) {
+            const ir_op *yield = ir_terminator(op->regions[0]);
+            for (uint32_t i = 0; i < op->nresults; i++) {
+                d->formed[op->results[i]->id] = yield->args[i];
+                d->cost[op->results[i]->id] = d->cost[yield->args[i]->id];
+            }
+            edit_splice(op, op->regions[0], NULL);
+            ir_remove(op);
+        } else if (op->code != RG_OP_SEGMENT && op->code != RG_OP_PARALLEL) {
+            if (ir_is_formula(op))
+                note_formula(d->cost, op);
+            for (uint32_t i = 0; i < op->nregions; i++)
+                dissolve_segments(d, op->regions[i]);
+        }
+    }
+}
+
+static void
+make_formulas(cutter *c)
+{
+    uint32_t n = c->fn->next_id;
+    dissolver d = {arena_new_n(c->scratch, bool, n), arena_new_n(c->scratch, uint32_t, n), arena_new_n(c->scratch, ir_value *, n)};
+    keep_in_record(c->fn->body, d.kept);
+    dissolve_segments(&d, c->fn->body);
+    ir_replace_all(c->fn, d.formed);
 }
 
 bool
@@ -308,7 +436,9 @@ lower_segments(ir_module *m, pass_context *context)
             continue;
         cutter c = {.fn = fn, .scratch = context->scratch};
         cut_region(&c, fn->body);
+        c.picked = arena_new_n(context->scratch, ir_value *, fn->next_id);
         ir_walk(fn->body, use_results, &c);
+        make_formulas(&c);
         changed = true;
     }
     return changed;

@@ -187,7 +187,7 @@ static const ir_op *
 handed_on_by(const ir_op *segment)
 {
     const ir_op *op = segment->next;
-    while (op && ir_is_declaration(op))
+    while (op && ir_is_no_step(op))
         op = op->next;
     bool hands = op && (op->code == RG_OP_LOOP || op->code == RG_OP_EXIT_IF || op->code == RG_OP_YIELD);
     return hands ? op : NULL;

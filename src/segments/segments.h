@@ -6,7 +6,8 @@
  *
  * Values that live from one step to the next lie in the launch's *record*, memory of the device: each result of a segment or task, each
  * value that a kernel-level loop carries, each result of a loop or if has a cell of 8 bytes. A bool is a u32 there, a buffer or cursor
- * an address. Slots of the kernel level lie there, too, and the rt_arg of temporary arrays.
+ * an address. Slots of the kernel level lie there, too, and the rt_arg of temporary arrays. Formulas (ir_is_formula) have no place: entries
+ * that use them compute them where they begin.
  *
  * A segment works on copies of the slots, and writes them back as it ends: its lanes, which all run the same, must not change a row that
  * others have still to read. It writes its results when it ends, and those that the op after it

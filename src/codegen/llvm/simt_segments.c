@@ -96,15 +96,21 @@ typedef struct taker {
     const ir_op *entry;
 } taker;
 
+/* What lies in the record; formulas are computed from that, where the function begins. */
 static bool
 take_recorded(ir_op *op, void *user)
 {
     taker *t = user;
     for (uint32_t i = 0; i < op->nargs; i++) {
         const ir_value *v = op->args[i];
-        bool outside = !ir_region_inside(v->region, t->entry->regions[0]);
-        if (outside && t->g->plan->places[v->id] != SEGMENTS_NO_PLACE && !t->g->s->values[v->id])
+        if (ir_region_inside(v->region, t->entry->regions[0]) || t->g->s->values[v->id])
+            continue;
+        if (t->g->plan->places[v->id] != SEGMENTS_NO_PLACE) {
             take_from_record(t->g, v);
+        } else if (v->def && ir_is_formula(v->def)) {
+            take_recorded(v->def, t);
+            gen_op(t->g, v->def);
+        }
     }
     return true;
 }

@@ -158,6 +158,7 @@ read_record(gen *g, const ir_value *v)
     uint32_t place = g->segments.places[v->id];
     bool whole = v->def && (v->def->code == RG_OP_TEMP || v->def->code == RG_OP_SLOT);
     rg_dtype d = ir_dtype(v);
+    assert(place != SEGMENTS_NO_PLACE);
     spv_id record = sv_read64(g, g->launch, offsetof(rt_vulkan_launch, record));
     if (whole) {
         g->in_memory[v->id] = v->def->code == RG_OP_SLOT;
@@ -185,9 +186,13 @@ sv_get(gen *g, const ir_value *v)
     if (g->failed) /* what stands behind a refusal is not made */
         return g->u32;
     assert(g->ir == g->kernel && "a function's values are set before they are used");
-    assert(parameter || g->segments.places[v->id] != SEGMENTS_NO_PLACE);
     g->s.at_top = true; /* stands still while the entry runs */
-    *at = parameter ? read_parameter(g, v) : read_record(g, v);
+    if (parameter)
+        *at = read_parameter(g, v);
+    else if (v->def && ir_is_formula(v->def))
+        sv_one_op(g, v->def);
+    else
+        *at = read_record(g, v);
     g->s.at_top = was;
     return *at;
 }

@@ -119,22 +119,12 @@ parameter_of(const gen *g, const ir_value *v)
 static bool
 is_temporary(const ir_value *buffer)
 {
-    return buffer->def ? buffer->def->code != RG_OP_PICK && buffer->def->code != RG_OP_SEGMENT : buffer->region->op != NULL;
-}
-
-/* what a segment hands out */
-static const ir_value *
-handed_out(const ir_value *v)
-{
-    while (v->def && v->def->code == RG_OP_SEGMENT)
-        v = ir_terminator(v->def->regions[0])->args[v->index];
-    return v;
+    return buffer->def ? buffer->def->code != RG_OP_PICK : buffer->region->op != NULL;
 }
 
 static presence
 presence_of(const gen *g, const ir_value *buffer, unsigned plane)
 {
-    buffer = handed_out(buffer);
     int64_t p = parameter_of(g, buffer);
     const spirv_options *o = g->options;
     if (buffer->type.kind == IR_BUFFER && plane == RG_PRIMAL)
@@ -153,7 +143,6 @@ sv_may_be_there(const gen *g, const ir_value *buffer, unsigned plane)
 bool
 sv_is_row_major(const gen *g, const ir_value *buffer)
 {
-    buffer = handed_out(buffer);
     int64_t p = parameter_of(g, buffer);
     if (p >= 0)
         return g->options->contiguous && g->options->contiguous[p];
@@ -163,6 +152,15 @@ sv_is_row_major(const gen *g, const ir_value *buffer)
         if (!sv_is_row_major(g, buffer->def->args[i]))
             return false;
     return true;
+}
+
+/* what a segment hands out */
+static const ir_value *
+handed_out(const ir_value *v)
+{
+    while (v->def && v->def->code == RG_OP_SEGMENT)
+        v = ir_terminator(v->def->regions[0])->args[v->index];
+    return v;
 }
 
 /* the extent that the kernel's shape, or what makes the buffer, fixes to a constant; -1: none */

@@ -14,7 +14,7 @@ may_stand_between_tasks(const ir_op *op)
     case RG_OP_YIELD:
         return true;
     default:
-        return ir_is_declaration(op);
+        return ir_is_no_step(op);
     }
 }
 
@@ -23,9 +23,15 @@ static const ir_op *
 segment_before(const ir_op *op)
 {
     const ir_op *before = op->prev;
-    while (before && ir_is_declaration(before))
+    while (before && ir_is_no_step(before))
         before = before->prev;
     return before && before->code == RG_OP_SEGMENT ? before : NULL;
+}
+
+static bool
+lies_in_record(const ir_value *v)
+{
+    return v->def ? !ir_is_no_step(v->def) : v->region->op != NULL;
 }
 
 bool
@@ -33,6 +39,8 @@ verify_between_tasks(verifier *v, const ir_op *op)
 {
     if (!may_stand_between_tasks(op))
         return verify_error(v, op, E_LEVEL, "at this stage %s stands in a segment or task", ir_ops[op->code].text);
+    if ((op->code == RG_OP_IF || op->code == RG_OP_EXIT_IF) && !lies_in_record(op->args[0]))
+        return verify_error(v, op, E_YIELD, "the condition is not in the record: no segment or task has written it");
     bool control = op->code == RG_OP_LOOP || op->code == RG_OP_EXIT_IF || op->code == RG_OP_YIELD;
     const ir_op *writer = segment_before(op);
     for (uint32_t i = ir_own_operands(op); control && i < op->nargs; i++)
