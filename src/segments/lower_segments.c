@@ -19,16 +19,21 @@
  *
  * What a segment yields lies in the launch's record (record.h). Nothing but segments and tasks can write there, so each value that
  * such a loop or if hands on is the result of the segment directly before: that segment writes it to where it goes. Values that are
- * there already (ir_stays_in_place) need no segment. What a loop computes before its first exit moves to the end of each iteration. */
+ * there already (ir_stays_in_place) need no segment. What a loop computes before its first exit moves to the end of each iteration.
+ *
+ * Arrays that a segment saves on the tape or restores are copied behind it (segments_put_off). What may not come before that is another
+ * segment's. */
 #include "analysis/cost.h"
 #include "ir/edges.h"
 #include "opt/edit.h"
 #include "opt/pass.h"
+#include "segments/segments.h"
 
 typedef struct cutter {
     ir_fn *fn;
     arena *scratch;
     ir_op *open; /* the segment that takes what comes next; NULL: there is none */
+    const ir_op *copies; /* the last one that puts something off */
     ir_value **picked; /* by id of a buffer that a segment has chosen: the same behind it */
 } cutter;
 
@@ -61,12 +66,27 @@ open_segment(cutter *c, ir_op *at)
     return c->open;
 }
 
+/* op: NULL, or what may not come behind anything that is put off */
+static bool
+may_come_behind(ir_op *copy, void *op)
+{
+    return !segments_put_off(copy) || (op && !segments_meet(copy, op));
+}
+
+/* What has to come behind something that is put off of the open segment begins another one. */
 static void
 move_into_segment(cutter *c, ir_op *op)
 {
+    if (c->open && c->copies == c->open && !ir_walk(c->open->regions[0], may_come_behind, op))
+        c->open = NULL;
     ir_op *segment = open_segment(c, op);
     ir_remove(op);
     ir_insert_before(ir_terminator(segment->regions[0]), op);
+    bool copies = !may_come_behind(op, NULL);
+    for (uint32_t i = 0; i < op->nregions && !copies; i++)
+        copies = !ir_walk(op->regions[i], may_come_behind, NULL);
+    if (copies)
+        c->copies = segment;
 }
 
 /* the segment's result that is v */

@@ -1,6 +1,7 @@
 /* Entries, steps and the record of a launch in segments. SPDX-License-Identifier: Apache-2.0 */
 #include "segments/segments.h"
 
+#include "analysis/effects.h"
 #include "ir/edges.h"
 
 enum { ROW = 16 }; /* what slots and descriptions of arrays are aligned to */
@@ -207,4 +208,50 @@ segments_next_place(const segments *s, const ir_op *segment, uint32_t i, uint32_
             return true;
         }
     return false;
+}
+
+/* -- what is done behind a segment --------------------------------------------------------------------------------- */
+
+static bool
+copies_array(const ir_op *op)
+{
+    return op->code == RG_OP_TAPE_SAVE || op->code == RG_OP_TAPE_RESTORE;
+}
+
+/* Of frames that are restored none may be written over, and those that are saved are not there yet. Two ops of a kind are done in their
+ * order. */
+static bool
+may_come_before(ir_op *op, void *user)
+{
+    const ir_op *copy = user;
+    bool restores = copy->code == RG_OP_TAPE_RESTORE;
+    if (op->code == copy->code)
+        return true;
+    if (copies_array(op) || op->code == RG_OP_TAPE_THIN || (restores && (op->code == RG_OP_TAPE_PUSH || op->code == RG_OP_TAPE_TASKS)))
+        return false;
+    return ir_commute(ir_does_to(op, copy->args[1], RG_PRIMAL), restores ? IR_WRITES : IR_READS);
+}
+
+bool
+segments_meet(const ir_op *copy, const ir_op *op)
+{
+    bool may = may_come_before((ir_op *)op, (ir_op *)copy);
+    for (uint32_t i = 0; i < op->nregions && may; i++)
+        may = ir_walk(op->regions[i], may_come_before, (ir_op *)copy);
+    return !may;
+}
+
+bool
+segments_put_off(const ir_op *op)
+{
+    if (!copies_array(op))
+        return false;
+    for (const ir_op *at = op;; at = at->parent->op) {
+        const ir_op *around = at->parent->op;
+        for (const ir_op *next = at->next; next; next = next->next)
+            if (segments_meet(op, next))
+                return false;
+        if (!around || around->code != RG_OP_IF)
+            return around && around->code == RG_OP_SEGMENT;
+    }
 }

@@ -334,7 +334,6 @@ assemble_module(gen *g, str *bytes)
     g->code.nwords = (uint32_t)words.n;
     g->code.entries = g->entries;
     g->code.fixed = g->options->deterministic;
-    g->code.info.record = g->segments.bytes;
     spirv_code_write(bytes, &g->code);
 }
 
@@ -344,7 +343,7 @@ spirv_make(const ir_fn *fn, const spirv_options *options, str *bytes, diag_list 
     const spirv_features needed = SPIRV_INT64 | SPIRV_ADDRESSES | SPIRV_MODEL;
     arena *in = mem_scratch();
     gen g = {.kernel = fn, .ir = fn, .options = options, .in = in, .diags = diags, .code.info.steps.in = in, .functions.in = in,
-             .again.in = in};
+             .jobs.in = in, .again.in = in};
     mem_owner owner;
     if ((options->features & needed) != needed) {
         sv_refuse(&g, NULL, "this device lacks 64-bit integers, buffer addresses or the Vulkan memory model");
@@ -355,6 +354,7 @@ spirv_make(const ir_fn *fn, const spirv_options *options, str *bytes, diag_list 
     g.footprints = ir_footprints_in(in);
     g.effects = ir_effects_of(fn->body, in);
     ir_directions(fn, g.directions);
+    g.code.info.record = g.segments.bytes;
     assemble_module(&g, bytes);
     mem_disown(&owner);
     release_gen(&g);

@@ -70,6 +70,7 @@ typedef struct gen {
     spv_id own_frames;   /* a variable, of fields of own_unit bytes; 0: frames lie on pages */
     uint32_t own_unit;
     struct sv_bet *bet;  /* NULL: there is none */
+    vec(const ir_op *) jobs; /* of the segment made last: arrays that are copied behind it (copies.c) */
     const bool *behind_pops; /* ir_pushes_behind_pops; NULL: not asked for yet */
 } gen;
 
@@ -249,6 +250,11 @@ const sv_sum *sv_sum_of(const gen *g, const ir_op *op); /* NULL: no such additio
 spv_id sv_cell(gen *g, const ir_op *op, const sv_sum *sum); /* the address of what op adds to */
 spv_id sv_sums_meet(gen *g); /* whether threads of the task add to an array itself; 0: never */
 void sv_sums_settle(gen *g, const ir_op *op, spv_id threads, uint32_t from, uint32_t to); /* adds cells up, and to the arrays */
+
+/* -- copies.c: arrays that are copied behind their segment ----------------------------------------------------------- */
+void sv_copies_begin(gen *g, const ir_op *segment); /* finds them, as its entry begins */
+uint32_t sv_copies_together(const gen *g, uint32_t from); /* behind those that may be copied at once, from one on */
+void sv_copies_make(gen *g, uint32_t from, uint32_t to);  /* in an entry of all workgroups */
 
 /* -- slots.c ------------------------------------------------------------------------------------------------------- */
 void sv_slot(gen *g, const ir_op *op);

@@ -1,18 +1,19 @@
 /* Arrays on the kernel's tape, the tapes of all rows, and states that are dropped. SPDX-License-Identifier: Apache-2.0
  *
- * An array is as many full frames as it takes and one that is not full, rounded up to 8 bytes. The lanes copy together. */
+ * An array is as many full frames as it takes and one that is not full, rounded up to 8 bytes. Here the cursor moves over them, along
+ * rows of pages that were taken together; what they hold is copied by copies.c. */
 #include "codegen/spirv/tape.h"
 
-enum { FRAME = RT_GPU_PAGE - 2 * RT_GPU_HEADER }; /* of an array at most */
+enum { FRAME = RT_GPU_BLOCK_BYTES }; /* of an array at most */
 
-static spv_id
-rounded_up(gen *g, spv_id bytes)
+spv_id
+sv_whole_frame(gen *g, spv_id bytes)
 {
     return emit(g, SPV_AND, g->u64, sv_add(g, bytes, 7), sv_u64(g, ~(uint64_t)7));
 }
 
-static spv_id
-the_smaller(gen *g, spv_id a, spv_id b)
+spv_id
+sv_smaller(gen *g, spv_id a, spv_id b)
 {
     return sv_choose(g, g->u64, emit(g, SPV_S_LESS, g->truth, a, b), a, b);
 }
@@ -23,73 +24,94 @@ buffer_size(gen *g, const ir_value *buffer)
     return emit(g, SPV_I_MUL, g->u64, sv_elements(g, buffer), sv_u64(g, ir_bytes(ir_dtype(buffer))));
 }
 
-/* of element number e of the primal, however that lies in memory */
 static spv_id
-element_address(gen *g, const ir_value *buffer, spv_id e)
+page_of_frame(gen *g, spv_id frame)
 {
-    uint32_t rank = buffer->type.rank;
-    spv_id base = sv_field(g, buffer, offsetof(rt_arg, plane)), offset = sv_u64(g, 0);
-    for (uint32_t k = rank; k-- > 0;) {
-        spv_id at = e;
-        if (k) {
-            spv_id extent = sv_extent(g, buffer, k), q = emit(g, SPV_U_DIV, g->u64, e, extent);
-            at = emit(g, SPV_I_SUB, g->u64, e, emit(g, SPV_I_MUL, g->u64, q, extent));
-            e = q;
-        }
-        spv_id stride = sv_field(g, buffer, (uint32_t)(offsetof(rt_arg, stride) + 8 * k));
-        offset = emit(g, SPV_I_ADD, g->u64, offset, emit(g, SPV_I_MUL, g->u64, at, stride));
-    }
-    return emit(g, SPV_I_ADD, g->u64, base, emit(g, SPV_I_MUL, g->u64, offset, sv_u64(g, ir_bytes(ir_dtype(buffer)))));
+    return emit(g, SPV_AND, g->u64, frame, sv_u64(g, ~(uint64_t)(RT_GPU_PAGE - 1)));
 }
 
-/* `bytes` of the array, from so many on, to or from a frame */
-static void
-copy_of_frame(gen *g, const ir_value *buffer, spv_id from, spv_id bytes, spv_id frame, bool save)
+static spv_id
+pages_behind(gen *g, spv_id at, spv_id count)
 {
-    uint32_t size = ir_bytes(ir_dtype(buffer));
-    spv_id each = sv_u64(g, size), first = emit(g, SPV_U_DIV, g->u64, from, each), n = emit(g, SPV_U_DIV, g->u64, bytes, each);
-    sv_loop l = sv_count(g, sv_high(g, g->lane), n, 0, NULL, NULL);
-    spv_id element = element_address(g, buffer, emit(g, SPV_I_ADD, g->u64, first, l.at[0]));
-    spv_id kept = emit(g, SPV_I_ADD, g->u64, frame, emit(g, SPV_I_MUL, g->u64, l.at[0], each));
-    sv_write(g, size, save ? kept : element, sv_read(g, size, save ? element : kept));
+    return emit(g, SPV_I_ADD, g->u64, at, emit(g, SPV_I_MUL, g->u64, count, sv_u64(g, RT_GPU_PAGE)));
+}
+
+/* where a frame of this size begins that was, or will be, pushed at the cursor: there, or in the next page, which is there */
+static spv_id
+frame_place(gen *g, spv_id cursor, spv_id size, bool enters)
+{
+    sv_branch full = sv_if(g, sv_is_full(g, cursor, size));
+    spv_id page = page_of_frame(g, cursor);
+    spv_id nowhere = sv_is(g, cursor, sv_u64(g, RT_GPU_PAGE - 1)), first = sv_first_page(g);
+    sv_branch some = sv_if(g, sv_not(g, nowhere));
+    spv_id next = sv_read64(g, page, offsetof(rt_page, next));
+    sv_end_if(g, &some);
+    next = sv_made(g, &some, g->u64, next, first);
+    if (enters) {
+        sv_branch once = sv_once(g);
+        sv_write64(g, next, offsetof(rt_page, below), cursor);
+        sv_end_once(g, &once);
+    }
+    next = sv_add(g, next, RT_GPU_HEADER);
+    sv_end_if(g, &full);
+    return sv_made(g, &full, g->u64, next, cursor);
+}
+
+/* At the bottom of a page, full frames of what is left: in how many successive pages they lie, one frame in each; 1, if none is full.
+ * Each page is entered from the one before, the first one has been. */
+static spv_id
+enter_row(gen *g, spv_id bottom, spv_id left)
+{
+    spv_id page = sv_add(g, bottom, (uint64_t)-RT_GPU_HEADER), one = sv_u64(g, 1);
+    spv_id full = emit(g, SPV_U_DIV, g->u64, left, sv_u64(g, FRAME));
+    spv_id row = sv_add(g, sv_high(g, sv_read32(g, page, offsetof(rt_gpu_kernel_page, after))), 1);
+    spv_id n = sv_choose(g, g->u64, sv_is_zero(g, full), one, sv_smaller(g, full, row));
+    sv_loop l = sv_count(g, sv_add(g, sv_high(g, g->lane), 1), n, 0, NULL, NULL);
+    spv_id at = pages_behind(g, page, l.at[0]);
+    sv_write64(g, at, offsetof(rt_page, below), sv_add(g, at, (uint64_t)-RT_GPU_HEADER));
     sv_count_end(g, &l, sv_u64(g, RT_WARP), NULL);
+    return n;
 }
 
 void
 sv_save(gen *g, const ir_op *op)
 {
-    const ir_value *buffer = op->args[1];
-    spv_id all = buffer_size(g, buffer), cursor = sv_get(g, op->args[0]);
+    spv_id all = buffer_size(g, op->args[1]), start = sv_get(g, op->args[0]), cursor = start, one = sv_u64(g, 1);
     sv_barrier(g);
     sv_loop l = sv_count(g, sv_u64(g, 0), all, 1, &g->u64, &cursor);
-    spv_id bytes = the_smaller(g, emit(g, SPV_I_SUB, g->u64, all, l.at[0]), sv_u64(g, FRAME)), frame = rounded_up(g, bytes);
-    spv_id at = sv_with_room(g, l.at[1], frame, op);
-    copy_of_frame(g, buffer, l.at[0], bytes, at, true);
-    at = emit(g, SPV_I_ADD, g->u64, at, frame);
-    sv_count_end(g, &l, sv_u64(g, FRAME), &at);
+    spv_id left = emit(g, SPV_I_SUB, g->u64, all, l.at[0]), bytes = sv_smaller(g, left, sv_u64(g, FRAME)), frame = sv_whole_frame(g, bytes);
+    sv_branch full = sv_if(g, sv_is_full(g, l.at[1], frame));
+    spv_id wanted = sv_low(g, emit(g, SPV_U_DIV, g->u64, sv_add(g, left, FRAME - 1), sv_u64(g, FRAME)));
+    spv_id bottom = sv_next_page(g, l.at[1], wanted, op), row = enter_row(g, bottom, left);
+    sv_end_if(g, &full);
+    spv_id at = sv_made(g, &full, g->u64, bottom, l.at[1]), more = sv_add(g, sv_made(g, &full, g->u64, row, one), UINT64_MAX);
+    at = emit(g, SPV_I_ADD, g->u64, pages_behind(g, at, more), frame);
+    sv_count_end(g, &l, emit(g, SPV_I_ADD, g->u64, emit(g, SPV_I_MUL, g->u64, more, sv_u64(g, FRAME)), bytes), &at);
     sv_loop_results(g, &l, &g->u64, &cursor);
     sv_barrier(g);
+    sv_copy(g, op, frame_place(g, start, sv_whole_frame(g, sv_smaller(g, all, sv_u64(g, FRAME))), false));
     sv_set(g, op->results[0], cursor);
 }
 
-/* the last one is the one that may not be full */
+/* The last frame is the one that may not be full. Where the first one begins only the page of the second says. */
 void
 sv_restore(gen *g, const ir_op *op)
 {
-    const ir_value *buffer = op->args[1];
-    spv_id all = buffer_size(g, buffer), cursor = sv_get(g, op->args[0]), types[2] = {g->u64, g->u64};
-    spv_id first[2] = {all, cursor}, full = sv_u64(g, FRAME);
-    sv_barrier(g);
+    spv_id all = buffer_size(g, op->args[1]), cursor = sv_get(g, op->args[0]), types[2] = {g->u64, g->u64};
+    spv_id first[2] = {all, cursor}, each = sv_u64(g, FRAME), one = sv_u64(g, 1);
     sv_loop l = sv_loop_begin(g, 2, types, first);
     spv_id left = l.at[0];
     sv_exit_if(g, &l, emit(g, SPV_S_LESS_EQUAL, g->truth, left, sv_u64(g, 0)), 1, &l.at[1]);
-    spv_id rest = emit(g, SPV_U_MOD, g->u64, left, full), bytes = sv_choose(g, g->u64, sv_is_zero(g, rest), full, rest);
-    spv_id at = emit(g, SPV_I_SUB, g->u64, sv_above_bottom(g, l.at[1]), rounded_up(g, bytes));
-    spv_id below = emit(g, SPV_I_SUB, g->u64, left, bytes);
-    copy_of_frame(g, buffer, below, bytes, at, false);
-    sv_loop_end(g, &l, (spv_id[]){below, at});
+    spv_id rest = emit(g, SPV_U_MOD, g->u64, left, each), full = emit(g, SPV_U_DIV, g->u64, left, each);
+    spv_id bytes = sv_choose(g, g->u64, sv_is_zero(g, rest), each, rest), at = sv_above_bottom(g, l.at[1]);
+    spv_id row = sv_add(g, sv_high(g, sv_read32(g, page_of_frame(g, at), offsetof(rt_gpu_kernel_page, before))), 1);
+    spv_id many = sv_and(g, sv_is_zero(g, rest), emit(g, SPV_U_GREATER, g->truth, full, one));
+    spv_id n = sv_choose(g, g->u64, many, sv_smaller(g, sv_add(g, full, UINT64_MAX), row), one), more = sv_add(g, n, UINT64_MAX);
+    at = emit(g, SPV_I_SUB, g->u64, at, pages_behind(g, sv_whole_frame(g, bytes), more));
+    left = emit(g, SPV_I_SUB, g->u64, left, emit(g, SPV_I_ADD, g->u64, bytes, emit(g, SPV_I_MUL, g->u64, more, each)));
+    sv_loop_end(g, &l, (spv_id[]){left, at});
     sv_loop_results(g, &l, &g->u64, &cursor);
-    sv_barrier(g);
+    sv_copy(g, op, cursor);
     sv_set(g, op->results[0], cursor);
 }
 
@@ -174,27 +196,6 @@ sv_over_tasks(gen *g, const ir_op *op)
 
 /* -- dropping states ------------------------------------------------------------------------------------------------------ */
 
-/* where a frame of this size begins that was, or will be, pushed at the cursor: there, or in the next page, which is there */
-static spv_id
-frame_place(gen *g, spv_id cursor, spv_id size, bool enters)
-{
-    sv_branch full = sv_if(g, sv_is_full(g, cursor, size));
-    spv_id page = emit(g, SPV_AND, g->u64, cursor, sv_u64(g, ~(uint64_t)(RT_GPU_PAGE - 1)));
-    spv_id nowhere = sv_is(g, cursor, sv_u64(g, RT_GPU_PAGE - 1)), first = sv_first_page(g);
-    sv_branch some = sv_if(g, sv_not(g, nowhere));
-    spv_id next = sv_read64(g, page, offsetof(rt_page, next));
-    sv_end_if(g, &some);
-    next = sv_made(g, &some, g->u64, next, first);
-    if (enters) {
-        sv_branch once = sv_once(g);
-        sv_write64(g, next, offsetof(rt_page, below), cursor);
-        sv_end_once(g, &once);
-    }
-    next = sv_add(g, next, RT_GPU_HEADER);
-    sv_end_if(g, &full);
-    return sv_made(g, &full, g->u64, next, cursor);
-}
-
 /* whole words from above to below, which may overlap */
 static void
 move_words(gen *g, spv_id to, spv_id from, spv_id bytes)
@@ -221,7 +222,7 @@ move_part(gen *g, spv_id at[2], spv_id size, spv_id keep)
     spv_id types[3] = {g->u64, g->u64, g->u64}, first[3] = {size, at[0], at[1]}, results[2];
     sv_loop l = sv_loop_begin(g, 3, types, first);
     sv_exit_if(g, &l, emit(g, SPV_S_LESS_EQUAL, g->truth, l.at[0], sv_u64(g, 0)), 2, l.at + 1);
-    spv_id bytes = the_smaller(g, l.at[0], sv_u64(g, FRAME)), frame = frame_place(g, l.at[1], bytes, false);
+    spv_id bytes = sv_smaller(g, l.at[0], sv_u64(g, FRAME)), frame = frame_place(g, l.at[1], bytes, false);
     sv_branch kept = sv_if(g, keep);
     spv_id place = frame_place(g, l.at[2], bytes, true);
     move_words(g, place, frame, bytes);
@@ -255,7 +256,7 @@ sv_thin(gen *g, const ir_op *op)
     spv_id header = sv_get(g, op->args[0]), mark = sv_get(g, op->args[1]), thin = has_few_states(g, header, mark, sv_wide(g, op->args[2]));
     spv_id *sizes = arena_new_n(g->in, spv_id, op->nargs), types[3] = {g->u64, g->u64, g->truth}, kept;
     for (; op->args[first]->type.kind == IR_BUFFER; first++)
-        sizes[n++] = rounded_up(g, buffer_size(g, op->args[first]));
+        sizes[n++] = sv_whole_frame(g, buffer_size(g, op->args[first]));
     sizes[n++] = sv_u64(g, ir_frame_of(op->args + first, op->nargs - first));
     sv_barrier(g);
     sv_branch drops = sv_if(g, sv_not(g, thin));

@@ -56,7 +56,7 @@ typedef struct spirv_code {
     bool fixed;      /* deterministic: rows do not follow from how many workgroups there are */
     spirv_features uses;
     /* has_tape, prints, the places, bytes of the record, the steps: RUN is a dispatch of one workgroup, TASK one of
-     * rt_vulkan_launch.groups; what has to follow a task are entries of their own, and there is no AGAIN */
+     * rt_vulkan_launch.groups; what has to follow a segment or task are entries of their own, and there is no AGAIN */
     ll_gpu_info info;
     arena *in;
 } spirv_code;

@@ -2,7 +2,7 @@
  *
  * As rt/gpu/pages.c has it, in code of the module's own: a page is taken from the pool by counting, chained behind the one below, and
  * found there again. A workgroup's cursor, first page and count of pages lie in its worker between tasks; what it has taken it keeps
- * until the launch ends. Segments have a worker, too, and take pages alike. All lanes run this together. */
+ * until the launch ends. Segments have a worker, too, and take pages alike; those for an array in one go. All lanes run this together. */
 #include "codegen/spirv/tape.h"
 
 enum { ON_PAGE = RT_GPU_PAGE - 1, NOWHERE = RT_GPU_PAGE - 1 /* where a tape without pages stands */ };
@@ -183,53 +183,71 @@ page_limit(gen *g)
     return sv_glsl(g, SPV_U_MIN, g->u32, 2, (spv_id[]){room, sv_read32(g, g->launch, offsetof(rt_vulkan_launch, tape_pages))});
 }
 
-/* A fresh page, chained behind `here` (0: the first): new_page(here, place); 0 after a fault. */
-static spv_id
-new_page_function(gen *g)
+/* So many successive pages from the pool, each with its place among them: page 0's address, chained behind `here` (0: there is none). */
+static void
+chain_pages(gen *g, spv_id here, spv_id at, spv_id count, spv_id is_bottom)
 {
-    spv_id types[2] = {g->u64, g->u32}, p[2], zero = sv_u32(g, 0), none = sv_u64(g, 0);
+    spv_id zero = sv_u32(g, 0), one = sv_u32(g, 1), none = sv_u64(g, 0), size = sv_u64(g, RT_GPU_PAGE);
+    sv_branch chain = sv_if(g, sv_not(g, is_bottom));
+    spv_id below = sv_read32(g, here, offsetof(rt_page, depth));
+    sv_branch first = sv_if(g, sv_is_first(g));
+    sv_write64(g, here, offsetof(rt_page, next), at);
+    sv_end_if(g, &first);
+    sv_end_if(g, &chain);
+    below = sv_made(g, &chain, g->u32, below, zero);
+    sv_loop l = sv_count(g, sv_high(g, g->lane), sv_high(g, count), 0, NULL, NULL);
+    spv_id number = sv_low(g, l.at[0]), page = emit(g, SPV_I_ADD, g->u64, at, emit(g, SPV_I_MUL, g->u64, l.at[0], size));
+    spv_id above = emit(g, SPV_I_SUB, g->u32, emit(g, SPV_I_SUB, g->u32, count, one), number);
+    spv_id next = sv_choose(g, g->u64, sv_is(g, above, zero), none, sv_add(g, page, RT_GPU_PAGE));
+    sv_write64(g, page, offsetof(rt_page, next), next);
+    sv_write32(g, page, offsetof(rt_page, depth), emit(g, SPV_I_ADD, g->u32, emit(g, SPV_I_ADD, g->u32, below, one), number));
+    sv_write32(g, page, offsetof(rt_gpu_kernel_page, after), above);
+    sv_write32(g, page, offsetof(rt_gpu_kernel_page, before), number);
+    sv_count_end(g, &l, sv_u64(g, RT_WARP), NULL);
+    sv_barrier(g);
+}
+
+/* `count` fresh pages, chained behind `here` (0: the first): new_pages(here, count, place), the first one's address; 0 after a fault. */
+static spv_id
+new_pages_function(gen *g)
+{
+    spv_id types[3] = {g->u64, g->u32, g->u32}, p[3], zero = sv_u32(g, 0), none = sv_u64(g, 0);
     sv_function f;
     sv_inside outside;
-    if (!sv_function_open(g, &f, "new_page", g->u64, 2, types, p))
+    if (!sv_function_open(g, &f, "new_pages", g->u64, 3, types, p))
         return f.id;
     enter_function(g, &outside);
-    spv_id limit = page_limit(g);
-    sv_branch first = sv_if(g, sv_is_first(g));
-    spv_id given = sv_atomic_add32(g, sv_add(g, g->launch, offsetof(rt_vulkan_launch, top)), sv_u32(g, 1));
+    spv_id count = p[1], limit = page_limit(g), possible = emit(g, SPV_U_LESS_EQUAL, g->truth, count, limit);
+    sv_branch first = sv_if(g, sv_and(g, possible, sv_is_first(g))); /* the counter stays near the limit */
+    spv_id given = sv_atomic_add32(g, sv_add(g, g->launch, offsetof(rt_vulkan_launch, top)), count);
     sv_end_if(g, &first);
-    given = sv_take_id(g, g->u32, sv_made(g, &first, g->u32, given, zero), zero);
-    spv_id fails = emit(g, SPV_U_GREATER_EQUAL, g->truth, given, limit);
-    spv_id bytes = emit(g, SPV_I_MUL, g->u64, sv_high(g, emit(g, SPV_I_ADD, g->u32, limit, sv_u32(g, 1))), sv_u64(g, RT_GPU_PAGE));
+    given = sv_take_id(g, g->u32, sv_made(g, &first, g->u32, given, limit), zero);
+    given = sv_glsl(g, SPV_U_MIN, g->u32, 2, (spv_id[]){given, limit});
+    spv_id fails = emit(g, SPV_U_GREATER, g->truth, count, emit(g, SPV_I_SUB, g->u32, limit, given));
+    spv_id bytes = emit(g, SPV_I_MUL, g->u64, sv_high(g, emit(g, SPV_I_ADD, g->u32, given, count)), sv_u64(g, RT_GPU_PAGE));
     spv_id budget = sv_read64(g, g->launch, offsetof(rt_vulkan_launch, budget));
-    sv_tell_fault(g, RT_FAULT_BUDGET, p[1], bytes, budget, sv_and(g, fails, sv_is_first(g)));
-    spv_id at = emit(g, SPV_I_MUL, g->u64, sv_high(g, given), sv_u64(g, RT_GPU_PAGE));
+    sv_tell_fault(g, RT_FAULT_BUDGET, p[2], bytes, budget, sv_and(g, fails, sv_is_first(g)));
+    spv_id at = emit(g, SPV_I_MUL, g->u64, sv_high(g, given), sv_u64(g, RT_GPU_PAGE)), is_bottom = sv_is_zero(g, p[0]);
     at = emit(g, SPV_I_ADD, g->u64, sv_read64(g, g->launch, offsetof(rt_vulkan_launch, pool)), at);
-    spv_id is_bottom = sv_is_zero(g, p[0]);
-    sv_branch write = sv_if(g, sv_and(g, sv_not(g, fails), sv_is_first(g)));
-    sv_write64(g, at, offsetof(rt_page, next), none);
-    sv_branch chain = sv_if(g, sv_not(g, is_bottom));
-    sv_write64(g, p[0], offsetof(rt_page, next), at);
-    spv_id below = sv_read32(g, p[0], offsetof(rt_page, depth));
-    sv_end_if(g, &chain);
-    spv_id depth = emit(g, SPV_I_ADD, g->u32, sv_made(g, &chain, g->u32, below, zero), sv_u32(g, 1));
-    sv_write32(g, at, offsetof(rt_page, depth), depth);
-    sv_end_once(g, &write);
+    sv_branch there = sv_if(g, sv_not(g, fails));
+    chain_pages(g, p[0], at, count, is_bottom);
+    sv_end_if(g, &there);
     set_own(g, of_first_page(g), sv_choose(g, g->u64, is_bottom, at, own(g, g->u64, of_first_page(g))));
-    set_own(g, of_pages(g), emit(g, SPV_I_ADD, g->u32, own(g, g->u32, of_pages(g)), sv_u32(g, 1)));
+    set_own(g, of_pages(g), emit(g, SPV_I_ADD, g->u32, own(g, g->u32, of_pages(g)), count));
     emit_do(g, SPV_RETURN_VALUE, sv_choose(g, g->u64, fails, none, at));
     leave_function(g, &outside);
     sv_function_close(g, &f);
     return f.id;
 }
 
-/* The bottom of the page above the cursor's: page(cursor, place); 0 after a fault. */
+/* The bottom of the page above the cursor's: page(cursor, count, place), which takes so many if there is none; 0 after a fault. */
 static spv_id
 page_function(gen *g)
 {
-    spv_id types[2] = {g->u64, g->u32}, p[2], none = sv_u64(g, 0), take = new_page_function(g);
+    spv_id types[3] = {g->u64, g->u32, g->u32}, p[3], none = sv_u64(g, 0), take = new_pages_function(g);
     sv_function f;
     sv_inside outside;
-    if (!sv_function_open(g, &f, "page", g->u64, 2, types, p))
+    if (!sv_function_open(g, &f, "page", g->u64, 3, types, p))
         return f.id;
     enter_function(g, &outside);
     spv_id here = page_of(g, p[0]), first_page = own(g, g->u64, of_first_page(g));
@@ -239,7 +257,7 @@ page_function(gen *g)
     spv_id above = sv_made(g, &some, g->u64, next, first_page);
     sv_barrier(g); /* all have looked */
     sv_branch missing = sv_if(g, sv_is_zero(g, above));
-    spv_id taken = sv_call_function(g, take, g->u64, 2, (spv_id[]){here, p[1]});
+    spv_id taken = sv_call_function(g, take, g->u64, 3, (spv_id[]){here, p[1], p[2]});
     sv_end_if(g, &missing);
     above = sv_made(g, &missing, g->u64, taken, above);
     spv_id fails = sv_is_zero(g, above);
@@ -259,10 +277,10 @@ place_number(gen *g, const ir_op *op)
     return sv_u32(g, sv_place_number(g, op, NULL, NULL, 0));
 }
 
-static spv_id
-next_page(gen *g, spv_id cursor, const ir_op *op)
+spv_id
+sv_next_page(gen *g, spv_id cursor, spv_id count, const ir_op *op)
 {
-    spv_id next = sv_call_function(g, page_function(g), g->u64, 2, (spv_id[]){cursor, place_number(g, op)});
+    spv_id next = sv_call_function(g, page_function(g), g->u64, 3, (spv_id[]){cursor, count, place_number(g, op)});
     sv_leave_if(g, sv_is_zero(g, next));
     return next;
 }
@@ -271,7 +289,7 @@ spv_id
 sv_with_room(gen *g, spv_id cursor, spv_id bytes, const ir_op *op)
 {
     sv_branch full = sv_if(g, sv_is_full(g, cursor, bytes));
-    spv_id next = next_page(g, cursor, op);
+    spv_id next = sv_next_page(g, cursor, sv_u32(g, 1), op);
     sv_end_if(g, &full);
     return sv_made(g, &full, g->u64, next, cursor);
 }
@@ -344,7 +362,7 @@ tape_room(gen *g, const ir_op *op)
     sv_branch full = sv_if(g, sv_is_full(g, cursor, bytes));
     spv_id over = takes_more_than_part(g, cursor, mark, op->args[3], room);
     sv_branch goes = sv_if(g, sv_not(g, over));
-    spv_id next = next_page(g, cursor, op);
+    spv_id next = sv_next_page(g, cursor, sv_u32(g, 1), op);
     sv_end_if(g, &goes);
     next = sv_made(g, &goes, g->u64, next, cursor);
     sv_barrier(g);

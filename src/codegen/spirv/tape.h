@@ -16,6 +16,8 @@ spv_id sv_depth(gen *g, spv_id cursor);
 spv_id sv_height(gen *g, spv_id cursor);
 spv_id sv_is_full(gen *g, spv_id cursor, spv_id bytes); /* for a frame of so many bytes */
 spv_id sv_with_room(gen *g, spv_id cursor, spv_id bytes, const ir_op *op); /* leaves where there is none */
+/* The bottom of the page above; where there is none, so many are taken, successive ones. Leaves where they are not there. */
+spv_id sv_next_page(gen *g, spv_id cursor, spv_id count, const ir_op *op);
 spv_id sv_above_bottom(gen *g, spv_id cursor);
 spv_id sv_pages_left(gen *g, spv_id depth);
 spv_id sv_first_page(gen *g);
@@ -25,7 +27,12 @@ void sv_begin_own_frames(gen *g, const ir_op *begin, const ir_own_tape *own);
 void sv_push(gen *g, const ir_op *op);
 void sv_pop(gen *g, const ir_op *op);
 
+/* copies.c: an array, at once or behind the segment; `frame` is where its first frame lies */
+void sv_copy(gen *g, const ir_op *op, spv_id frame);
+
 /* snapshot.c */
+spv_id sv_smaller(gen *g, spv_id a, spv_id b);
+spv_id sv_whole_frame(gen *g, spv_id bytes); /* of so many bytes of an array: as its last frame has them */
 void sv_save(gen *g, const ir_op *op);
 void sv_restore(gen *g, const ir_op *op);
 void sv_tasks(gen *g, const ir_op *op);

@@ -1,4 +1,4 @@
-/* Entries: segments, tasks, and what follows a task. SPDX-License-Identifier: Apache-2.0
+/* Entries: segments, tasks, and what follows one. SPDX-License-Identifier: Apache-2.0
  *
  * A workgroup runs pieces of a task: group by group of RT_WARP threads, which are successive along the last axis; or, of loops without
  * lanes, thread by thread. Piece p is group p % (groups of a row) of row p / (groups of a row). Who runs it:
@@ -144,6 +144,7 @@ make_segment_entry(gen *g, const ir_op *op, uint32_t place)
     spv_id fn = open_entry(g, &f, op, place);
     if (g->has_worker)
         sv_worker_load(g);
+    sv_copies_begin(g, op);
     sv_region(g, op->regions[0]);
     if (g->failed)
         return;
@@ -505,6 +506,15 @@ make_combination(gen *g, const ir_op *op, uint32_t place)
     close_entry(g, &f, fn);
 }
 
+static void
+make_copies(gen *g, uint32_t from, uint32_t to, uint32_t place)
+{
+    spv_function f;
+    spv_id fn = open_entry(g, &f, NULL, place);
+    sv_copies_make(g, from, to);
+    close_entry(g, &f, fn);
+}
+
 /* the array of one sum, or of all */
 static void
 make_settling(gen *g, const ir_op *op, uint32_t from, uint32_t to, uint32_t place)
@@ -558,6 +568,11 @@ add_one_step(gen *g, uint32_t at)
     } else if (s->kind == SEGMENTS_RUN) {
         add_run(g, SEGMENTS_RUN, place);
         make_segment_entry(g, op, place);
+        for (uint32_t i = 0, to; i < g->jobs.n && !g->failed; i = to) {
+            to = sv_copies_together(g, i);
+            add_run(g, SEGMENTS_TASK, place);
+            make_copies(g, i, to, place);
+        }
     } else {
         add_run(g, SEGMENTS_TASK, place);
         make_task_entry(g, op, place);

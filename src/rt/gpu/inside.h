@@ -12,22 +12,12 @@
 /* pages with which loops that drop frames when the room gets narrow make do */
 enum { RT_GPU_SHARE = 8 };
 
-/* Arrays lie on the kernel's tape in frames of so many bytes, the last one shorter: one fills a page. */
-enum { RT_GPU_BLOCK_BYTES = RT_GPU_PAGE - 2 * RT_GPU_HEADER };
-
-/* ... and takes whole numbers of 8 bytes, so that what lies behind it is aligned. */
+/* An array's last frame takes whole numbers of 8 bytes, so that what lies behind it is aligned. */
 static inline int64_t
 rt_gpu_whole_frame(int64_t bytes)
 {
     return (bytes + 7) & ~(int64_t)7;
 }
-
-/* A page of the kernel's tape. Those that were taken together follow one another in memory, too: so many of them come
- * after this one, so many before. */
-typedef struct rt_gpu_kernel_page {
-    struct rt_page page;
-    uint32_t after, before;
-} rt_gpu_kernel_page;
 
 /* what seldom runs stays out of compiled code, and as short as can be: each kernel's assembler sees it */
 #if __STDC_HOSTED__

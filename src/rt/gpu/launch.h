@@ -17,6 +17,16 @@
 
 #include "rt/gpu/gpu.h"
 
+/* Arrays lie on the kernel's tape in frames of so many bytes, the last one shorter: one fills a page. */
+enum { RT_GPU_BLOCK_BYTES = RT_GPU_PAGE - 2 * RT_GPU_HEADER };
+
+/* A page of the kernel's tape. Those that were taken together follow one another in memory, too: so many of them come
+ * after this one, so many before. */
+typedef struct rt_gpu_kernel_page {
+    struct rt_page page;
+    uint32_t after, before;
+} rt_gpu_kernel_page;
+
 /* Where the host looks for what went wrong. The first fault stays until the host puts 0 there. */
 typedef struct rt_gpu_report {
     uint32_t fault; /* rt_fault */

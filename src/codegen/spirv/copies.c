@@ -1,0 +1,278 @@
+/* Whole arrays, to and from frames of the kernel's tape. SPDX-License-Identifier: Apache-2.0
+ *
+ * A segment is one warp, which memory is far too fast for. So it only moves its cursor (snapshot.c) and notes what is to be copied, if
+ * that may be done behind it (segments_put_off): a step of all workgroups does that. What is noted are two numbers in the launch's
+ * record, behind its cells:
+ *
+ *     the array's rt_arg | where its first frame lies; 0: the op was not executed
+ *
+ * From there each workgroup finds the other frames, along rows of pages, and copies its share of the parts that frames are cut into. What
+ * cannot wait the segment's warp copies itself, all parts.
+ *
+ * Two copies share a step unless arrays that are written may be one. */
+#include "codegen/spirv/tape.h"
+
+enum { FRAME = RT_GPU_BLOCK_BYTES, PART = 2048, PARTS = (FRAME + PART - 1) / PART, WIDE = 16, JOB = 16 };
+
+/* -- copying --------------------------------------------------------------------------------------------------------------- */
+
+/* An array as its elements lie. */
+typedef struct elements {
+    uint32_t size, rank;
+    spv_id base, all;                        /* all: bytes */
+    spv_id extent[RT_RANK], stride[RT_RANK]; /* in elements */
+    spv_id dense;                            /* whether they lie as in a frame */
+} elements;
+
+static spv_id
+many_times(gen *g, spv_id x, uint64_t by)
+{
+    return by == 1 ? x : emit(g, SPV_I_MUL, g->u64, x, sv_u64(g, by));
+}
+
+static spv_id
+plus(gen *g, spv_id x, spv_id y)
+{
+    return emit(g, SPV_I_ADD, g->u64, x, y);
+}
+
+static elements
+lying_elements(gen *g, spv_id array, uint32_t size, uint32_t rank)
+{
+    elements e = {.size = size, .rank = rank, .base = sv_read64(g, array, offsetof(rt_arg, plane)), .dense = spv_truth(&g->s, true)};
+    spv_id count = sv_u64(g, 1), one = count;
+    for (uint32_t k = rank; k-- > 0;) {
+        e.extent[k] = sv_read64(g, array, (uint32_t)(offsetof(rt_arg, extent) + 8 * k));
+        e.stride[k] = sv_read64(g, array, (uint32_t)(offsetof(rt_arg, stride) + 8 * k));
+        spv_id fits = sv_or(g, sv_is(g, e.stride[k], count), emit(g, SPV_S_LESS_EQUAL, g->truth, e.extent[k], one));
+        e.dense = emit(g, SPV_LOGICAL_AND, g->truth, e.dense, fits);
+        count = emit(g, SPV_I_MUL, g->u64, count, e.extent[k]);
+    }
+    e.all = many_times(g, count, size);
+    return e;
+}
+
+static spv_id
+element_address(gen *g, const elements *e, spv_id number)
+{
+    spv_id offset = sv_u64(g, 0);
+    for (uint32_t k = e->rank; k-- > 0;) {
+        spv_id at = number;
+        if (k) {
+            spv_id q = emit(g, SPV_U_DIV, g->u64, number, e->extent[k]);
+            at = emit(g, SPV_I_SUB, g->u64, number, emit(g, SPV_I_MUL, g->u64, q, e->extent[k]));
+            number = q;
+        }
+        offset = plus(g, offset, emit(g, SPV_I_MUL, g->u64, at, e->stride[k]));
+    }
+    return plus(g, e->base, many_times(g, offset, e->size));
+}
+
+/* each lane 16 bytes at a time */
+static void
+copy_by_sixteen(gen *g, spv_id to, spv_id from, spv_id bytes)
+{
+    enum { ALIGNED = 2, NON_PRIVATE = 32 };
+    spv_id four = spv_known(&g->s, SPV_VECTOR, 0, spv_list(g->u32, 4));
+    sv_loop l = sv_count(g, many_times(g, sv_high(g, g->lane), WIDE), bytes, 0, NULL, NULL);
+    spv_id v = emit(g, SPV_LOAD, four, sv_pointer_to(g, four, plus(g, from, l.at[0])), ALIGNED | NON_PRIVATE, WIDE);
+    emit_do(g, SPV_STORE, sv_pointer_to(g, four, plus(g, to, l.at[0])), v, ALIGNED | NON_PRIVATE, WIDE);
+    sv_count_end(g, &l, sv_u64(g, WIDE * RT_WARP), NULL);
+}
+
+/* each lane an element at a time; first: number of the first one */
+static void
+copy_by_element(gen *g, const elements *e, spv_id first, spv_id kept, spv_id bytes, bool save)
+{
+    sv_loop l = sv_count(g, sv_high(g, g->lane), emit(g, SPV_U_DIV, g->u64, bytes, sv_u64(g, e->size)), 0, NULL, NULL);
+    spv_id element = element_address(g, e, plus(g, first, l.at[0])), place = plus(g, kept, many_times(g, l.at[0], e->size));
+    sv_write(g, e->size, save ? place : element, sv_read(g, e->size, save ? element : place));
+    sv_count_end(g, &l, sv_u64(g, RT_WARP), NULL);
+}
+
+/* `bytes` of the array, from so many on, which lie in a frame at `kept` */
+static void
+copy_stretch(gen *g, const elements *e, spv_id from, spv_id kept, spv_id bytes, bool save)
+{
+    spv_id place = plus(g, e->base, from), bits = emit(g, SPV_OR, g->u64, emit(g, SPV_OR, g->u64, place, kept), bytes);
+    spv_id wide = sv_and(g, e->dense, sv_is_zero(g, emit(g, SPV_AND, g->u64, bits, sv_u64(g, WIDE - 1))));
+    sv_branch at_once = sv_if(g, wide);
+    copy_by_sixteen(g, save ? kept : place, save ? place : kept, bytes);
+    sv_end_if(g, &at_once);
+    sv_branch one_by_one = sv_if(g, sv_not(g, wide));
+    copy_by_element(g, e, emit(g, SPV_U_DIV, g->u64, from, sv_u64(g, e->size)), kept, bytes, save);
+    sv_end_if(g, &one_by_one);
+}
+
+/* Of frames `first` to `end`, each in a page of its own and successive, the first one at `frame`: those parts that are this workgroup's. */
+static void
+copy_row(gen *g, const elements *e, spv_id first, spv_id end, spv_id frame, spv_id group, spv_id groups, bool save)
+{
+    spv_id parts = sv_u64(g, PARTS), from = many_times(g, first, PARTS), none = emit(g, SPV_U_MOD, g->u64, from, groups);
+    spv_id ahead = emit(g, SPV_U_MOD, g->u64, emit(g, SPV_I_SUB, g->u64, plus(g, group, groups), none), groups);
+    sv_loop l = sv_count(g, plus(g, from, ahead), many_times(g, end, PARTS), 0, NULL, NULL);
+    spv_id k = emit(g, SPV_U_DIV, g->u64, l.at[0], parts), inside = many_times(g, emit(g, SPV_U_MOD, g->u64, l.at[0], parts), PART);
+    spv_id left = sv_smaller(g, sv_u64(g, FRAME), emit(g, SPV_I_SUB, g->u64, e->all, many_times(g, k, FRAME)));
+    spv_id bytes = sv_smaller(g, emit(g, SPV_I_SUB, g->u64, left, inside), sv_u64(g, PART));
+    spv_id kept = plus(g, plus(g, frame, many_times(g, emit(g, SPV_I_SUB, g->u64, k, first), RT_GPU_PAGE)), inside);
+    sv_branch some = sv_if(g, emit(g, SPV_S_GREATER, g->truth, bytes, sv_u64(g, 0)));
+    copy_stretch(g, e, plus(g, many_times(g, k, FRAME), inside), kept, bytes, save);
+    sv_end_if(g, &some);
+    sv_count_end(g, &l, groups, NULL);
+}
+
+/* Where the frames behind `end` begin, of which there are `left` bytes, and how many are in successive pages: the cursor stands behind
+ * the one before. */
+static void
+next_row(gen *g, spv_id cursor, spv_id left, spv_id *frame, spv_id *n)
+{
+    spv_id one = sv_u64(g, 1), full = emit(g, SPV_U_DIV, g->u64, left, sv_u64(g, FRAME));
+    spv_id bytes = sv_whole_frame(g, sv_smaller(g, left, sv_u64(g, FRAME)));
+    spv_id page = emit(g, SPV_AND, g->u64, cursor, sv_u64(g, ~(uint64_t)(RT_GPU_PAGE - 1)));
+    sv_branch above = sv_if(g, sv_and(g, emit(g, SPV_S_GREATER, g->truth, left, sv_u64(g, 0)), sv_is_full(g, cursor, bytes)));
+    spv_id next = sv_read64(g, page, offsetof(rt_page, next));
+    spv_id row = sv_add(g, sv_high(g, sv_read32(g, next, offsetof(rt_gpu_kernel_page, after))), 1);
+    row = sv_choose(g, g->u64, sv_is_zero(g, full), one, sv_smaller(g, full, row));
+    next = sv_add(g, next, RT_GPU_HEADER);
+    sv_end_if(g, &above);
+    *frame = sv_made(g, &above, g->u64, next, cursor);
+    *n = sv_made(g, &above, g->u64, row, one);
+}
+
+/* A function: save or restore (array, its first frame, number of the workgroup, workgroups), all of 64 bits. */
+static spv_id
+copy_function(gen *g, const ir_op *op)
+{
+    bool save = op->code == RG_OP_TAPE_SAVE;
+    uint32_t size = ir_bytes(ir_dtype(op->args[1])), rank = op->args[1]->type.rank;
+    spv_id types[4] = {g->u64, g->u64, g->u64, g->u64}, p[4], lane = g->lane;
+    char name[32];
+    sv_function f;
+    snprintf(name, sizeof name, "%s_%u_%u", save ? "save" : "restore", size, rank);
+    if (!sv_function_open(g, &f, name, g->nothing, 4, types, p))
+        return f.id;
+    g->lane = emit(g, SPV_LOAD, g->u32, g->lane_input);
+    elements e = lying_elements(g, p[0], size, rank);
+    sv_loop l = sv_loop_begin(g, 3, types, (spv_id[]){sv_u64(g, 0), p[1], sv_u64(g, 1)});
+    spv_id first = l.at[0], frame = l.at[1], n = l.at[2], end = plus(g, first, n);
+    sv_exit_if(g, &l, emit(g, SPV_S_GREATER_EQUAL, g->truth, many_times(g, first, FRAME), e.all), 0, NULL);
+    copy_row(g, &e, first, end, frame, p[2], p[3], save);
+    spv_id last = plus(g, frame, many_times(g, sv_add(g, n, UINT64_MAX), RT_GPU_PAGE));
+    spv_id left = emit(g, SPV_I_SUB, g->u64, e.all, many_times(g, end, FRAME));
+    next_row(g, sv_add(g, last, FRAME), left, &frame, &n); /* what has one behind it is full */
+    sv_loop_end(g, &l, (spv_id[]){end, frame, n});
+    spv_do(&g->s, SPV_RETURN, 0, NULL);
+    g->lane = lane;
+    sv_function_close(g, &f);
+    return f.id;
+}
+
+static void
+copy_now(gen *g, const ir_op *op, spv_id array, spv_id frame, spv_id group, spv_id groups)
+{
+    sv_call_function(g, copy_function(g, op), g->nothing, 4, (spv_id[]){array, frame, group, groups});
+}
+
+/* -- what is noted --------------------------------------------------------------------------------------------------------- */
+
+/* the record is fetched each time: so it does not matter where the look at it stands */
+static spv_id
+job_address(gen *g, uint32_t number)
+{
+    return sv_add(g, sv_read64(g, g->launch, offsetof(rt_vulkan_launch, record)), g->segments.bytes + (uint64_t)JOB * number);
+}
+
+/* a restored array that is restored once more before anybody looks at it */
+static bool
+is_in_vain(const ir_op *op)
+{
+    for (const ir_op *next = op->next; op->code == RG_OP_TAPE_RESTORE && next && !segments_meet(op, next); next = next->next)
+        if (next->code == RG_OP_TAPE_RESTORE && next->args[1] == op->args[1])
+            return true;
+    return false;
+}
+
+static bool
+add_job(ir_op *op, void *user)
+{
+    gen *g = user;
+    if (segments_put_off(op) && !is_in_vain(op))
+        vec_push(&g->jobs, op);
+    return true;
+}
+
+static uint32_t
+number_of_job(const gen *g, const ir_op *op)
+{
+    uint32_t i = 0;
+    while (i < g->jobs.n && g->jobs.at[i] != op)
+        i++;
+    return i;
+}
+
+/* What stands in an if may not be executed. */
+void
+sv_copies_begin(gen *g, const ir_op *segment)
+{
+    g->jobs.n = 0;
+    ir_walk(segment->regions[0], add_job, g);
+    if (!g->jobs.n)
+        return;
+    uint32_t bytes = g->segments.bytes + JOB * (uint32_t)g->jobs.n;
+    g->code.info.record = g->code.info.record < bytes ? bytes : g->code.info.record;
+    sv_branch first = sv_if(g, sv_is_first(g));
+    for (uint32_t i = 0; i < g->jobs.n; i++)
+        if (g->jobs.at[i]->parent != segment->regions[0])
+            sv_write64(g, job_address(g, i), 8, sv_u64(g, 0));
+    sv_end_if(g, &first);
+}
+
+void
+sv_copy(gen *g, const ir_op *op, spv_id frame)
+{
+    spv_id array = sv_get(g, op->args[1]);
+    uint32_t number = number_of_job(g, op);
+    if (is_in_vain(op))
+        return;
+    if (number == g->jobs.n) {
+        sv_barrier(g);
+        copy_now(g, op, array, frame, sv_u64(g, 0), sv_u64(g, 1));
+        sv_barrier(g);
+        return;
+    }
+    sv_branch first = sv_if(g, sv_is_first(g));
+    sv_write64(g, job_address(g, number), 0, array);
+    sv_write64(g, job_address(g, number), 8, frame);
+    sv_end_if(g, &first);
+}
+
+/* -- the steps ------------------------------------------------------------------------------------------------------------- */
+
+static bool
+may_meet(const ir_op *a, const ir_op *b)
+{
+    bool reads = a->code == RG_OP_TAPE_SAVE && b->code == RG_OP_TAPE_SAVE;
+    return !reads && ir_may_be_same(a->args[1], b->args[1]);
+}
+
+uint32_t
+sv_copies_together(const gen *g, uint32_t from)
+{
+    uint32_t to = from + 1;
+    for (; to < g->jobs.n; to++)
+        for (uint32_t i = from; i < to; i++)
+            if (may_meet(g->jobs.at[i], g->jobs.at[to]))
+                return to;
+    return to;
+}
+
+void
+sv_copies_make(gen *g, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = from; i < to; i++) {
+        spv_id job = job_address(g, i), frame = sv_read64(g, job, 8);
+        sv_branch noted = sv_if(g, sv_not(g, sv_is_zero(g, frame)));
+        copy_now(g, g->jobs.at[i], sv_read64(g, job, 0), frame, sv_high(g, g->group), sv_high(g, g->groups));
+        sv_end_if(g, &noted);
+    }
+}
