@@ -533,6 +533,7 @@ compute(const machine *m, uint32_t code, const uint32_t *w, uint64_t *out)
     case 171: *out = v[w[3]] != v[w[4]]; return true;
     case 174: *out = v[w[3]] >= v[w[4]]; return true;
     case 176: *out = v[w[3]] < v[w[4]]; return true;
+    case 194: *out = v[w[3]] >> v[w[4]]; return true;
     case 199: *out = v[w[3]] & v[w[4]]; return true;
     default: return false;
     }

@@ -17,11 +17,13 @@ enum { ELEMENTS = 64 * RT_WARP, TIMEOUT = 2, NO_MEMORY = 8, REMOVED = 11 };
 static fake_metal *fake, usual;
 static const rt_device_table *table;
 
-/* e0 sets record[0] to 3; e1: record[1] is whether it is 0, and counts it down; e2: y[i] = 27 * y[i] + 83 */
+_Static_assert(offsetof(rt_vulkan_launch, counts) == 7 * 8 && offsetof(rt_vulkan_launch, missed) == 23 * 4, "as e1 has it");
+
+/* e0 sets record[0] to 3; e1: record[1] is whether it is 0, compared as asked for, and counts it down; e2: y[i] = 27 * y[i] + 83 */
 static const char msl[] =
     "#include <metal_stdlib>\n"
     "using namespace metal;\n"
-    "struct pushed { ulong launch, args; };\n"
+    "struct pushed { ulong launch, args; uint place, number; };\n"
     "inline device uint *record_of(constant pushed &p) {\n"
     "    return reinterpret_cast<device uint *>(*reinterpret_cast<device ulong *>(p.launch));\n"
     "}\n"
@@ -35,6 +37,12 @@ static const char msl[] =
     "    if (lane == 0) {\n"
     "        record_of(p)[1] = record_of(p)[0] == 0;\n"
     "        record_of(p)[0]--;\n"
+    "        uint holds = record_of(p)[p.place / 4] != 0;\n"
+    "        if (p.number != 0 && holds != (p.number & 1)) {\n"
+    "            device uint *counts = reinterpret_cast<device uint *>(reinterpret_cast<device ulong *>(p.launch)[7]);\n"
+    "            counts[0] = counts[3] = 0;\n"
+    "            reinterpret_cast<device uint *>(p.launch)[23] = p.number >> 1;\n"
+    "        }\n"
     "    }\n"
     "}\n"
     "kernel void e2(constant pushed &p [[buffer(0)]], uint lane [[thread_index_in_threadgroup]],\n"

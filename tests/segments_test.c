@@ -27,6 +27,39 @@ static const char for_text[] =
     "    yield\n  }\n"
     "  yield\n}\n";
 
+/* Each if and exit asks a segment of its own, but for the first exit of a loop that carries the condition. */
+static const char asking_text[] =
+    "kernel @k(%n: i32, %b: bool, %x: buf<f32,1>) {\n"
+    "  %zero: i32 = const 0\n  %one: f32 = const 1\n"
+    "  loop (%stop: bool = %b) {\n"
+    "    exit_if %stop\n"
+    "    if %b {\n"
+    "      if %b {\n"
+    "        parallel (%j: i32) = (%zero) to (%n) {\n          store %x[%j], %one\n          yield\n        }\n"
+    "        yield\n      } else {\n        yield\n      }\n"
+    "      yield\n    } else {\n      yield\n    }\n"
+    "    exit_if %b\n"
+    "    %t: bool = const true\n"
+    "    yield %t\n  }\n"
+    "  loop {\n"
+    "    exit_if %b\n"
+    "    parallel (%k: i32) = (%zero) to (%n) {\n      store %x[%k], %one\n      yield\n    }\n"
+    "    yield\n  }\n"
+    "  yield\n}\n";
+
+/* What only chooses and counts is no segment. */
+static const char formula_text[] =
+    "kernel @k(%n: i32, %x: buf<f32,1>, %y: buf<f32,1>) {\n"
+    "  %zero: i32 = const 0\n  %one: f32 = const 1\n"
+    "  for %i: i32 = %zero to %n step 1 {\n"
+    "    %m: i32 = mul %n, %i\n"
+    "    %z: buf<f32,1> = pick %i, %x, %y\n"
+    "    parallel (%j: i32) = (%zero) to (%m) {\n      store %z[%j], %one\n      yield\n    }\n"
+    "    %half: f32 = div %one, %one\n"
+    "    parallel (%k: i32) = (%zero) to (%m) {\n      store %z[%k], %half\n      yield\n    }\n"
+    "    yield\n  }\n"
+    "  yield\n}\n";
+
 static ir_module *
 parsed(const char *text, ir_stage stage, diag_list *diags)
 {
@@ -109,6 +142,8 @@ main(void)
     check_steps("kernel @k(%x: buf<f32,1>) {\n  yield\n}\n", "");
     check_steps(loop_text, "run0 loop12 exit12 task1 run2 if8 task3 run4 else10 run5 end10 run6 end1 run7");
     check_steps(for_text, "run0 loop5 exit5 task1 run2 end1");
+    check_steps(asking_text, "run0 loop13 exit13 run1 if9 run2 if8 task3 end8 end9 run4 exit13 run5 end1 loop18 run6 exit18 task7 end14");
+    check_steps(formula_text, "run0 loop7 exit7 task1 run2 task3 run4 end1");
     check_places();
     check_refused("kernel @k(%n: i32, %x: buf<i32,1>) {\n  %0: i32 = const 0\n  store %x[%0], %n\n  yield\n}\n", "segment or task");
     check_refused("kernel @k(%x: buf<i32,1>) {\n  %0: i32 = const 0\n  segment {\n    segment {\n      yield\n    }\n    yield\n  }\n  yield\n}\n",
@@ -116,7 +151,7 @@ main(void)
     check_refused("kernel @k(%n: i32) {\n  %a: i32 = segment {\n    yield\n  }\n  yield\n}\n", "yields its results");
     check_refused("kernel @k(%n: i32, %b: bool) {\n  %c: i32 = segment {\n    yield %n\n  }\n"
                   "  %s: i32 = loop (%i: i32 = %c) {\n    exit_if %b (%c)\n    yield %i\n  }\n  yield\n}\n",
-                  "is not in the record");
+                  "the condition is no result");
     check_refused("kernel @k(%n: i32, %b: bool) {\n  %c: i32, %d: bool = segment {\n    yield %n, %b\n  }\n"
                   "  %s: i32 = loop (%i: i32 = %c) {\n    exit_if %d (%c)\n    yield %i\n  }\n  yield\n}\n",
                   "no result of the segment before it");

@@ -9,7 +9,7 @@ enum {
     TYPE_INT = 21, TYPE_VECTOR = 23, TYPE_STRUCT = 30, TYPE_POINTER = 32, TYPE_FUNCTION = 33, CONSTANT = 43, FUNCTION = 54,
     FUNCTION_END = 56, VARIABLE = 59, LOAD = 61, STORE = 62, ACCESS_CHAIN = 65, DECORATE = 71, MEMBER_DECORATE = 72,
     COMPOSITE_EXTRACT = 81, CONVERT_U = 113, TO_POINTER = 120, ADD = 128, MUL = 132,
-    LOGICAL_AND = 167, SELECT = 169, EQUAL = 170, NOT_EQUAL = 171, NOT_LESS = 174, BIT_AND = 199, ATOMIC_LOAD = 227,
+    LOGICAL_AND = 167, SELECT = 169, EQUAL = 170, NOT_EQUAL = 171, NOT_LESS = 174, SHIFT_RIGHT = 194, BIT_AND = 199, ATOMIC_LOAD = 227,
     LOOP_MERGE = 246, SELECTION_MERGE = 247, LABEL = 248, BRANCH = 249, BRANCH_IF = 250, RETURN = 253,
     ALIGNED = 2, VOLATILE_ALIGNED = 3
 };
@@ -17,7 +17,7 @@ enum {
 typedef struct writer {
     vec(uint32_t) words;
     uint32_t next; /* id */
-    uint32_t void_, fn, u32, u64, bool_, push, to_push, to_push64, to_u32, to_u64, v3, to_v3, var, group, local, zero, one;
+    uint32_t void_, fn, u32, u64, bool_, push, to_push, to_push64, to_push32, to_u32, to_u64, v3, to_v3, var, group, local, zero, one;
 } writer;
 
 static void
@@ -57,9 +57,10 @@ declare(writer *w)
     w->u64 = TYPE(w, TYPE_INT, 64, 0);
     w->bool_ = w->next++;
     PUT(w, TYPE_BOOL, w->bool_);
-    PUT(w, TYPE_STRUCT, w->push, w->u64, w->u64);
+    PUT(w, TYPE_STRUCT, w->push, w->u64, w->u64, w->u32, w->u32);
     w->to_push = TYPE(w, TYPE_POINTER, 9, w->push);
     w->to_push64 = TYPE(w, TYPE_POINTER, 9, w->u64);
+    w->to_push32 = TYPE(w, TYPE_POINTER, 9, w->u32);
     w->to_u32 = TYPE(w, TYPE_POINTER, 5349, w->u32);
     w->to_u64 = TYPE(w, TYPE_POINTER, 5349, w->u64);
     w->v3 = TYPE(w, TYPE_VECTOR, w->u32, 3);
@@ -143,6 +144,12 @@ pushed(maker *m, uint32_t member)
 {
     uint32_t at = NEW(W, ACCESS_CHAIN, W->to_push64, W->var, member);
     return NEW(W, LOAD, W->u64, at);
+}
+static uint32_t
+pushed32(maker *m, uint32_t member)
+{
+    uint32_t at = NEW(W, ACCESS_CHAIN, W->to_push32, W->var, narrow(m, member));
+    return NEW(W, LOAD, W->u32, at);
 }
 static uint32_t
 input(maker *m, uint32_t variable)
@@ -239,6 +246,31 @@ act(maker *m, const hand_entry *e)
     }
 }
 
+/* the condition that the next step asks for, as segments do (rt_vulkan_ask) */
+static void
+compare(maker *m)
+{
+    uint32_t asked = W->next++, differs = W->next++, same = W->next++, end = W->next++, number = pushed32(m, 3);
+    uint32_t asks = NEW(W, NOT_EQUAL, W->bool_, number, W->zero);
+    PUT(W, SELECTION_MERGE, end, 0);
+    PUT(W, BRANCH_IF, asks, asked, end);
+    PUT(W, LABEL, asked);
+    uint32_t place = NEW(W, CONVERT_U, W->u64, pushed32(m, 2)), is = load32(m, NEW(W, ADD, W->u64, m->record, place));
+    uint32_t holds = NEW(W, SELECT, W->u32, NEW(W, NOT_EQUAL, W->bool_, is, W->zero), W->one, W->zero);
+    uint32_t missed = NEW(W, NOT_EQUAL, W->bool_, holds, NEW(W, BIT_AND, W->u32, number, W->one));
+    PUT(W, SELECTION_MERGE, same, 0);
+    PUT(W, BRANCH_IF, missed, differs, same);
+    PUT(W, LABEL, differs);
+    uint32_t counts = load64(m, plus(m, m->launch, offsetof(rt_vulkan_launch, counts)));
+    store32(m, plus(m, counts, offsetof(rt_vulkan_counts, run)), W->zero);
+    store32(m, plus(m, counts, offsetof(rt_vulkan_counts, task)), W->zero);
+    store32(m, plus(m, m->launch, offsetof(rt_vulkan_launch, missed)), NEW(W, SHIFT_RIGHT, W->u32, number, W->one));
+    PUT(W, BRANCH, same);
+    PUT(W, LABEL, same);
+    PUT(W, BRANCH, end);
+    PUT(W, LABEL, end);
+}
+
 /* Entries return at once where the launch has failed. */
 static void
 function(maker *m, const hand_entry *e, uint32_t id)
@@ -258,6 +290,8 @@ function(maker *m, const hand_entry *e, uint32_t id)
     PUT(W, LABEL, body);
     m->record = load64(m, plus(m, m->launch, offsetof(rt_vulkan_launch, record)));
     act(m, e);
+    if (e->code <= HAND_ODD)
+        compare(m);
     PUT(W, BRANCH, end);
     PUT(W, LABEL, end);
     put(W, RETURN, 0, NULL);
@@ -271,7 +305,9 @@ want_constants(writer *w, constants *c, const hand_entry *e)
     const uint64_t large[] = {4, 8, 12, e->a * 4, e->b * 4, e->c * 4, offsetof(rt_arg, plane), offsetof(rt_gpu_prints, cells),
                               offsetof(rt_vulkan_launch, fault), offsetof(rt_vulkan_launch, place), offsetof(rt_vulkan_launch, needed),
                               offsetof(rt_vulkan_launch, stop), offsetof(rt_vulkan_launch, prints), offsetof(rt_vulkan_launch, program),
-                              offsetof(rt_vulkan_launch, record)};
+                              offsetof(rt_vulkan_launch, record),
+                              offsetof(rt_vulkan_launch, counts), offsetof(rt_vulkan_launch, missed), offsetof(rt_vulkan_counts, run),
+                              offsetof(rt_vulkan_counts, task)};
     for (size_t i = 0; i < countof(small); i++)
         find(w, c, small[i], false, true);
     for (size_t i = 0; i < countof(large); i++)
@@ -308,6 +344,8 @@ hand_make(const hand_entry *entries, uint32_t n, arena *in, spirv_code *code)
     PUT(&w, DECORATE, w.push, 2);
     PUT(&w, MEMBER_DECORATE, w.push, 0, 35, 0);
     PUT(&w, MEMBER_DECORATE, w.push, 1, 35, 8);
+    PUT(&w, MEMBER_DECORATE, w.push, 2, 35, 16);
+    PUT(&w, MEMBER_DECORATE, w.push, 3, 35, 20);
     PUT(&w, DECORATE, w.group, 11, 26);
     PUT(&w, DECORATE, w.local, 11, 27);
     declare(&w);

@@ -6,7 +6,7 @@
 #include "codegen/spirv/code.h"
 
 /* R is the record, cells of a u32; Y the primal of the first argument, of which each invocation of a task has an element. Lane 0
- * of the first workgroup does what is not for all. */
+ * of the first workgroup does what is not for all. What writes R compares conditions, as segments do. */
 typedef enum hand_code {
     HAND_SET,   /* R[a] = c */
     HAND_ADD,   /* R[a] += c */

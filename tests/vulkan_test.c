@@ -477,7 +477,9 @@ check_cancel(bool in_step)
     if (in_step) {
         RUN(HAND_WAIT, 0, 0, 0);
     } else {
-        uint32_t first = MARK(SEGMENTS_LOOP, 0), exit = MARK(SEGMENTS_EXIT_IF, 1);
+        uint32_t first = MARK(SEGMENTS_LOOP, 0);
+        RUN(HAND_SET, 1, 0, 0);
+        uint32_t exit = MARK(SEGMENTS_EXIT_IF, 1);
         mix(g);
         uint32_t end = MARK(SEGMENTS_END, 0);
         g->code.info.steps.at[first].to = g->code.info.steps.at[exit].to = end;

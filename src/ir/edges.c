@@ -121,3 +121,16 @@ ir_stays_in_place(const ir_op *op, uint32_t i)
         return i > 0 && leaves_as(loop, v, i - 1);
     return op->code == RG_OP_YIELD && ir_handed_to(op, i) == v;
 }
+
+bool
+ir_asks_first(const ir_op *exit)
+{
+    const ir_region *body = exit->parent;
+    const ir_value *v = exit->args[0];
+    const ir_op *before = exit->prev, *yield = ir_terminator(body);
+    while (before && ir_is_no_step(before))
+        before = before->prev;
+    if (exit->code != RG_OP_EXIT_IF || before || v->def || v->region != body)
+        return false;
+    return yield && !ir_stays_in_place(yield, v->index);
+}

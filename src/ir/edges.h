@@ -42,4 +42,8 @@ ir_op *ir_next_exit(const ir_op *loop, const ir_op *exit);
  * parameter of a loop that goes on unchanged, or that every exit gives for the same result and for no other one. */
 bool ir_stays_in_place(const ir_op *op, uint32_t i);
 
+/* At IR_STAGE_SEGMENTS: whether an exit_if is a loop's first step and its condition what the loop carries, anew in each iteration: then
+ * what stands before the loop and at the end of its body has just handed it on. */
+bool ir_asks_first(const ir_op *exit);
+
 #endif

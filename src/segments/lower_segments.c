@@ -19,10 +19,11 @@
  *
  * What a segment yields lies in the launch's record (record.h). Nothing but segments and tasks can write there, so each value that
  * such a loop or if hands on is the result of the segment directly before: that segment writes it to where it goes. Values that are
- * there already (ir_stays_in_place) need no segment. What a loop computes before its first exit moves to the end of each iteration.
+ * there already (ir_stays_in_place) need no segment. So it is with conditions: who runs a launch may have the segment compare the condition
+ * with what was expected, and go on without a look. What a loop computes before its first exit moves to the end of each iteration.
  *
  * Arrays that a segment saves on the tape or restores are copied behind it (segments_put_off). What may not come before that is another
- * segment's. */
+ * segment's. So are conditions, behind which nothing of the segment may be left to be done. */
 #include "analysis/cost.h"
 #include "ir/edges.h"
 #include "opt/edit.h"
@@ -101,17 +102,29 @@ hand_out(cutter *c, ir_op *segment, ir_value *v)
     return ir_op_result(segment, c->fn, v->type, v->name);
 }
 
-/* What op hands on comes from the segment before it; so does a condition that no segment or task has written. */
+/* Behind the end of an arm, what asks for a condition has a segment of its own. */
+static bool
+may_ask_next(const ir_op *op)
+{
+    const ir_op *around = op->parent->op;
+    return op->code != RG_OP_YIELD || (around && around->code == RG_OP_LOOP);
+}
+
+/* What op hands on comes from the segment before it; so does its condition, which that segment compares with what is expected. The kernel's
+ * results are read wherever they are. */
 static void
 take_from_segment(cutter *c, ir_op *op)
 {
     uint32_t own = ir_own_operands(op);
-    for (uint32_t i = 0; i < op->nargs; i++) {
-        ir_value *v = op->args[i];
-        bool unwritten = ir_is_const(v, NULL) || (!v->def && v->region == c->fn->body);
-        if (i < own ? unwritten : !ir_stays_in_place(op, i))
-            op->args[i] = hand_out(c, open_segment(c, op), v);
-    }
+    bool asks = op->code != RG_OP_YIELD;
+    if (c->copies == c->open && may_ask_next(op))
+        c->open = NULL;
+    for (uint32_t i = own; i < op->nargs; i++)
+        if (!ir_stays_in_place(op, i))
+            op->args[i] = hand_out(c, open_segment(c, op), op->args[i]);
+    for (uint32_t i = 0; asks && i < own; i++) /* an exit that hands on has a segment before it */
+        if (!ir_asks_first(op))
+            op->args[i] = hand_out(c, open_segment(c, op), op->args[i]);
     c->open = NULL;
 }
 

@@ -88,6 +88,22 @@ segments_place_before(const segments_step *steps, size_t n, uint32_t at)
     return at < n ? steps[at].place : SEGMENTS_NO_PLACE;
 }
 
+static inline bool
+segments_is_asking(const segments_step *step)
+{
+    return step->kind == SEGMENTS_EXIT_IF || step->kind == SEGMENTS_IF;
+}
+
+/* Whether any has a condition. What runs directly before such a step is the segment that has written it. */
+static inline bool
+segments_asks(const segments_step *steps, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (segments_is_asking(&steps[i]))
+            return true;
+    return false;
+}
+
 /* In the arena, all of it. */
 segments segments_make(const ir_fn *fn, arena *in);
 /* What is named where a launch ends before a step of the plan: the kernel-level loop around, or the task or loop that comes next; NULL:

@@ -3,7 +3,7 @@
  * Metal takes programs as text. The text is printed from the SPIR-V module that codegen/spirv has made for a device with MSL_FEATURES, so
  * kernels, tapes and sums have one generator. Entry "e0" becomes the kernel function e0, with
  *
- *   buffer(0)   rt_vulkan_push (rt/vulkan/launch.h): two addresses, as 64-bit numbers
+ *   buffer(0)   rt_vulkan_push (rt/vulkan/launch.h): two addresses, as 64-bit numbers, and what is asked for
  *
  * in threadgroups of RT_WARP threads, one SIMD-group each; steps and memory of a launch are those of spirv.h. Needs Metal 3: pointers
  * made of numbers, atomic additions of floats. */

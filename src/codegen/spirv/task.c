@@ -15,7 +15,7 @@
 #include "codegen/spirv/gen.h"
 
 enum { BATCHES = 8 /* of pieces, for each workgroup at most, where they are taken */ };
-enum { LAUNCH, ARGS, DECORATION_BLOCK = 2, DECORATION_OFFSET = 35 };
+enum { LAUNCH, ARGS, PLACE, NUMBER, PUSHED, DECORATION_BLOCK = 2, DECORATION_OFFSET = 35 };
 enum { BUILTIN_GROUP = 26, BUILTIN_LOCAL_INDEX = 29, BUILTIN_SUBGROUP_LANE = 41 };
 
 /* -- variables of the module ------------------------------------------------------------------------------------------- */
@@ -23,11 +23,12 @@ enum { BUILTIN_GROUP = 26, BUILTIN_LOCAL_INDEX = 29, BUILTIN_SUBGROUP_LANE = 41 
 static void
 make_inputs(gen *g)
 {
-    spv_id fields[2] = {g->u64, g->u64}, block = spv_known(&g->s, SPV_STRUCT, 0, 2, fields);
-    spv_words *decorations = &g->s.sections[SPV_DECORATIONS];
+    static const uint32_t offsets[PUSHED] = {offsetof(rt_vulkan_push, launch), offsetof(rt_vulkan_push, args),
+                                             offsetof(rt_vulkan_push, ask.place), offsetof(rt_vulkan_push, ask.number)};
+    spv_id block = spv_known(&g->s, SPV_STRUCT, 0, spv_list(g->u64, g->u64, g->u32, g->u32));
     spv_decorate(&g->s, block, DECORATION_BLOCK);
-    spv_put(decorations, SPV_MEMBER_DECORATE, spv_list(block, LAUNCH, DECORATION_OFFSET, offsetof(rt_vulkan_push, launch)));
-    spv_put(decorations, SPV_MEMBER_DECORATE, spv_list(block, ARGS, DECORATION_OFFSET, offsetof(rt_vulkan_push, args)));
+    for (uint32_t i = 0; i < PUSHED; i++)
+        spv_put(&g->s.sections[SPV_DECORATIONS], SPV_MEMBER_DECORATE, spv_list(block, i, DECORATION_OFFSET, offsets[i]));
     g->push = spv_global(&g->s, SPV_PUSH, block, 0, 0);
     bool subgroups = g->options->features & SPIRV_SUBGROUPS;
     g->lane_input = spv_global(&g->s, SPV_INPUT, g->u32, 0, subgroups ? BUILTIN_SUBGROUP_LANE : BUILTIN_LOCAL_INDEX);
@@ -41,8 +42,9 @@ make_inputs(gen *g)
 static spv_id
 pushed(gen *g, uint32_t field)
 {
-    spv_id at = emit(g, SPV_CHAIN, spv_pointer(&g->s, SPV_PUSH, g->u64), g->push, sv_u32(g, field));
-    return emit(g, SPV_LOAD, g->u64, at);
+    spv_id type = field < PLACE ? g->u64 : g->u32;
+    spv_id at = emit(g, SPV_CHAIN, spv_pointer(&g->s, SPV_PUSH, type), g->push, sv_u32(g, field));
+    return emit(g, SPV_LOAD, type, at);
 }
 
 spv_id
@@ -123,6 +125,23 @@ write_cell(gen *g, spv_id record, uint32_t place, const ir_value *v, spv_id valu
         sv_write32(g, record, place, raw);
 }
 
+/* By the lane that has written it, whether the condition that the next step asks for is as the host expects it. */
+static void
+compare_condition(gen *g, spv_id record)
+{
+    spv_id number = pushed(g, NUMBER), zero = sv_u32(g, 0), one = sv_u32(g, 1);
+    sv_branch asked = sv_if(g, emit(g, SPV_I_NOT_EQUAL, g->truth, number, zero));
+    spv_id is = sv_read32(g, emit(g, SPV_I_ADD, g->u64, record, sv_high(g, pushed(g, PLACE))), 0);
+    spv_id holds = sv_choose(g, g->u32, emit(g, SPV_I_NOT_EQUAL, g->truth, is, zero), one, zero);
+    sv_branch missed = sv_if(g, emit(g, SPV_I_NOT_EQUAL, g->truth, holds, emit(g, SPV_AND, g->u32, number, one)));
+    spv_id counts = sv_read64(g, g->launch, offsetof(rt_vulkan_launch, counts));
+    sv_write32(g, counts, offsetof(rt_vulkan_counts, run), zero);
+    sv_write32(g, counts, offsetof(rt_vulkan_counts, task), zero);
+    sv_write32(g, g->launch, offsetof(rt_vulkan_launch, missed), emit(g, SPV_SHIFT_RIGHT, g->u32, number, one));
+    sv_end_if(g, &missed);
+    sv_end_if(g, &asked);
+}
+
 static void
 write_yielded(gen *g, const ir_op *segment)
 {
@@ -134,6 +153,8 @@ write_yielded(gen *g, const ir_op *segment)
     for (uint32_t i = 0; i < segment->nresults; i++)
         for (uint32_t k = 0, place; segments_next_place(&g->segments, segment, i, &k, &place);)
             write_cell(g, record, place, segment->results[i], values[i]);
+    if (segments_asks(g->segments.steps.at, g->segments.steps.n))
+        compare_condition(g, record);
     sv_end_once(g, &once);
 }
 

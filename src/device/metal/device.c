@@ -127,7 +127,6 @@ make_ready(rt_device *d, str *error)
         str_addf(error, "a GPU of Apple's with Metal 3 is needed (M1 or later, macOS 13), which %s is not", d->facts.model);
         return RG_UNSUPPORTED;
     }
-    TRY(mtl_make_shader(d, &rt_gate_shader, &d->gate, error));
     return mtl_trial(d, error);
 }
 
@@ -172,10 +171,8 @@ mtl_close(rt_device *d)
 {
     for (size_t i = 0; i < d->pieces.n; i++)
         mtl_free_buffer(d, &d->pieces.at[i]);
-    if (d->device && !mtl_is_fork(d)) {
-        mtl_release(&d->api, d->gate);
+    if (d->device && !mtl_is_fork(d))
         mtl_release(&d->api, d->device);
-    }
     mtl_unload(&d->api);
     vec_free(&d->pieces);
     pthread_mutex_destroy(&d->lock);

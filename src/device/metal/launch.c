@@ -21,7 +21,7 @@ open_all(rt_queue *q, str *error)
         q->queue = mtl_new_queue(&d->api, d->device);
         if (!q->queue)
             str_addz(error, "Metal gives no command queue");
-        status = q->queue ? mtl_make_buffer(d, sizeof(rt_segments_slot), &q->control, error) : RG_DEVICE;
+        status = q->queue ? mtl_make_buffer(d, sizeof(rt_vulkan_launch), &q->control, error) : RG_DEVICE;
     }
     mtl_leave(&entry);
     return status;
@@ -65,7 +65,7 @@ mtl_cancel(rt_queue *q)
     if (!atomic_load(&q->running))
         return;
     atomic_store(&q->stopped, true);
-    __atomic_store_n(&((rt_segments_slot *)q->control.data)->launch.stop, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&((rt_vulkan_launch *)q->control.data)->stop, 1, __ATOMIC_RELAXED);
 }
 
 uint64_t
@@ -79,8 +79,8 @@ mtl_tape_peak(rt_queue *q)
 typedef struct mtl_run {
     rt_queue *q;
     const rt_program *p;
-    rt_segments_slot *slot; /* in the control buffer */
-    rt_segments_room at;    /* in the scratch buffer */
+    rt_vulkan_launch *launch; /* in the control buffer */
+    rt_segments_room at;      /* in the scratch buffer */
     mtl_id *used; /* buffers that the launch reaches */
     unsigned long nused;
     mtl_entry entry; /* while commands are recorded */
@@ -148,11 +148,11 @@ prepare(mtl_run *r, const rt_arg *args, str *error)
     for (size_t i = 0; i < countof(own); i++)
         if (own[i])
             r->used[r->nused++] = own[i];
-    r->slot = (rt_segments_slot *)q->control.data;
-    r->slot->launch = (rt_vulkan_launch){.prints = r->p->code.info.prints ? q->prints.address : 0};
-    rt_segments_place(&r->at, q->scratch.address, q->pages.address, q->budget, &r->slot->launch);
+    r->launch = (rt_vulkan_launch *)q->control.data;
+    *r->launch = (rt_vulkan_launch){.prints = r->p->code.info.prints ? q->prints.address : 0};
+    rt_segments_place(&r->at, q->scratch.address, q->pages.address, q->budget, r->launch);
     if (atomic_load(&q->stopped))
-        __atomic_store_n(&r->slot->launch.stop, 1, __ATOMIC_RELAXED);
+        __atomic_store_n(&r->launch->stop, 1, __ATOMIC_RELAXED);
     return RG_OK;
 }
 
@@ -220,7 +220,7 @@ mtl_run_shader(rt_device *d, mtl_id pipeline, const rt_shader_push *push, mtl_id
 /* -- steps: no commands are under way while others are recorded ------------------------------------------------------- */
 
 static rg_status
-begin(void *run, str *error)
+begin(void *run, bool asks, str *error)
 {
     mtl_run *r = run;
     rt_device *d = r->q->device;
@@ -232,33 +232,22 @@ begin(void *run, str *error)
         mtl_leave(&r->entry);
         return status;
     }
-    *(rt_segments_counts *)(r->q->scratch.data + r->at.counts) = rt_segments_all(&r->at);
+    *(rt_vulkan_counts *)(r->q->scratch.data + r->at.counts) = rt_segments_all(&r->at);
     mtl_use(&d->api, r->encoder, r->used, r->nused, MTL_READ_WRITE);
     return RG_OK;
 }
 
 static void
-record_step(void *run, const segments_step *s, bool counted)
+record_step(void *run, const segments_step *s, bool counted, rt_vulkan_ask ask)
 {
     const mtl_run *r = run;
     const mtl_api *api = &r->q->device->api;
-    const rt_vulkan_push push = {r->q->control.address + offsetof(rt_segments_slot, launch), r->q->scratch.address + r->at.args};
+    const rt_vulkan_push push = {r->q->control.address, r->q->scratch.address + r->at.args, ask};
     push_to(api, r->encoder, r->p->pipelines[s->entry], &push, sizeof(push));
     if (counted)
         mtl_dispatch_counted(api, r->encoder, r->q->scratch.buffer, rt_segments_count_of(&r->at, s), one_warp);
     else
         mtl_dispatch(api, r->encoder, (mtl_size){s->kind == SEGMENTS_TASK ? r->at.groups : 1, 1, 1}, one_warp);
-    mtl_barrier(api, r->encoder, MTL_SCOPE_BUFFERS);
-}
-
-static void
-record_gate(void *run, const segments_step *s, bool expected, uint32_t number)
-{
-    const mtl_run *r = run;
-    const mtl_api *api = &r->q->device->api;
-    const rt_shader_push push = rt_segments_ask(&r->at, r->q->scratch.address, r->q->control.address, s, expected, number);
-    push_to(api, r->encoder, r->q->device->gate, &push, sizeof(push));
-    mtl_dispatch(api, r->encoder, (mtl_size){1, 1, 1}, one_warp);
     mtl_barrier(api, r->encoder, MTL_SCOPE_BUFFERS);
 }
 
@@ -281,23 +270,23 @@ find_place(void *info, uint32_t program, uint32_t place)
 static rg_status
 launch_here(rt_queue *q, rt_program *p, const rt_arg *args, str *error)
 {
-    static const rt_segments_recorder how = {begin, record_step, record_gate, submit};
+    static const rt_segments_recorder how = {begin, record_step, submit};
     mtl_run r = {.q = q, .p = p};
     atomic_store(&q->stopped, false);
     atomic_store(&q->running, true);
     rg_status status = prepare(&r, args, error);
     if (!status) {
-        const rt_segments_run run = {&how, &r, &p->code.info, p->expected, r.slot, &q->stopped};
+        const rt_segments_run run = {&how, &r, &p->code.info, p->expected, r.launch, &q->stopped};
         status = rt_segments_steps(&run, mem_scratch(), error);
     }
     atomic_store(&q->running, false);
     rt_explain_prints(&q->sink, (rt_gpu_prints *)q->prints.data, find_place, &p->code.info);
     if (status)
         return status;
-    uint64_t used = rt_segments_used(&r.slot->launch);
+    uint64_t used = rt_segments_used(r.launch);
     if (used > q->peak)
         __atomic_store_n(&q->peak, used, __ATOMIC_RELAXED);
-    return rt_segments_explain(&r.slot->launch, &p->code.info, NULL, p->file, error);
+    return rt_segments_explain(r.launch, &p->code.info, NULL, p->file, error);
 }
 
 rg_status

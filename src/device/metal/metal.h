@@ -3,7 +3,7 @@
  * The GPU shares the host's memory. Arrays lie in buffers, and their addresses are the host's: copies are the host's, and a launch gets the
  * GPU's addresses in their place. A launch has ended when the call returns, so a queue has one at most, and nobody waits for one.
  *
- *     control    an rt_segments_slot: faults are read there, and the word that ends launches is written there
+ *     control    an rt_vulkan_launch: faults are read there, and the word that ends launches is written there
  *     scratch    record, workers, partial results, arguments, counts of groups
  *     pages      pages of tapes, temporary arrays
  *     prints     an rt_gpu_prints, which is read when a launch has ended
@@ -39,7 +39,6 @@ struct rt_device {
     mtl_facts facts;
     settings settings;
     spirv_features features; /* with what the trial has shown */
-    mtl_id gate;            /* a pipeline */
     unsigned forks;         /* that this process had behind it when the device was opened */
     pthread_mutex_t lock;   /* of what follows */
     vec(mtl_buffer) pieces; /* memory that was allocated, by address of the host */

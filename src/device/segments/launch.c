@@ -49,7 +49,7 @@ rt_segments_measure(const spirv_code *code, const rt_needs *needs, const rt_arg 
     room.sums = room.partials + up((uint64_t)room.rows * code->cells * 8);
     room.args = room.sums + up((uint64_t)room.rows * room.row * 8);
     room.counts = room.args + up((uint64_t)nparams * sizeof(rt_arg));
-    room.end = room.counts + up(sizeof(rt_segments_counts));
+    room.end = room.counts + up(sizeof(rt_vulkan_counts));
     measure_pages(&room, need.temps, limits);
     return room;
 }
@@ -61,6 +61,7 @@ rt_segments_place(const rt_segments_room *room, uint64_t first, uint64_t second,
     launch->workers = first + room->workers;
     launch->partials = first + room->partials;
     launch->sums = first + room->sums;
+    launch->counts = first + room->counts;
     launch->row = room->row;
     launch->rows = room->rows;
     launch->groups = room->groups;
@@ -70,16 +71,16 @@ rt_segments_place(const rt_segments_room *room, uint64_t first, uint64_t second,
     launch->tape_pages = (uint32_t)(room->tape / RT_GPU_PAGE);
 }
 
-rt_segments_counts
+rt_vulkan_counts
 rt_segments_all(const rt_segments_room *room)
 {
-    return (rt_segments_counts){{1, 1, 1}, {room->groups, 1, 1}};
+    return (rt_vulkan_counts){{1, 1, 1}, {room->groups, 1, 1}};
 }
 
 uint64_t
 rt_segments_count_of(const rt_segments_room *room, const segments_step *s)
 {
-    return room->counts + (s->kind == SEGMENTS_TASK ? offsetof(rt_segments_counts, task) : offsetof(rt_segments_counts, run));
+    return room->counts + (s->kind == SEGMENTS_TASK ? offsetof(rt_vulkan_counts, task) : offsetof(rt_vulkan_counts, run));
 }
 
 uint64_t

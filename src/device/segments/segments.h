@@ -2,8 +2,8 @@
  * the order of its steps, how it ends. SPDX-License-Identifier: Apache-2.0
  *
  * Kernel-level control is the host's. Where a launch has any, the host records the steps that it expects: loops go on, as often as
- * the last time, ifs go the way they went. A *gate*, a shader of our own, compares each condition with what was expected, and where
- * it differs empties the group counts of all dispatches behind it. The host then goes on from there. */
+ * the last time, ifs go the way they went. The segment that writes a condition compares it with what was expected (rt_vulkan_ask), and
+ * where it differs empties the group counts of all dispatches behind it. The host then goes on from there. */
 #ifndef DEVICE_SEGMENTS_SEGMENTS_H
 #define DEVICE_SEGMENTS_SEGMENTS_H
 
@@ -22,10 +22,10 @@ typedef struct rt_shader {
     uint32_t nwords;
 } rt_shader;
 typedef struct rt_shader_push {
-    uint64_t condition, counts, missed; /* addresses */
-    uint32_t expected, number;
+    uint64_t at; /* an address */
+    uint32_t first, number;
 } rt_shader_push;
-extern const rt_shader rt_gate_shader, rt_count_shader, rt_f32_shader, rt_f64_shader;
+extern const rt_shader rt_count_shader, rt_f32_shader, rt_f64_shader;
 
 /* -- trial.c */
 
@@ -80,11 +80,8 @@ rt_segments_room rt_segments_measure(const spirv_code *code, const rt_needs *nee
                                      const rt_segments_limits *limits);
 /* The part of a launch that tells where its memory lies: device addresses of the two pieces. */
 void rt_segments_place(const rt_segments_room *room, uint64_t first, uint64_t second, uint64_t budget, rt_vulkan_launch *launch);
-/* Where a step's count of groups lies in the first piece, for steps that a gate may empty; what is there before a gate is. */
-typedef struct rt_segments_counts {
-    uint32_t run[3], task[3];
-} rt_segments_counts;
-rt_segments_counts rt_segments_all(const rt_segments_room *room);
+/* Where a step's count of groups lies in the first piece, for steps behind a condition; what is there at first. */
+rt_vulkan_counts rt_segments_all(const rt_segments_room *room);
 uint64_t rt_segments_count_of(const rt_segments_room *room, const segments_step *s);
 /* A queue's budget for tapes, of a device with so much memory; piece: as above, 0: not known. */
 uint64_t rt_segments_budget(uint64_t asked, uint64_t memory, uint64_t piece);
@@ -97,23 +94,11 @@ uint64_t rt_segments_used(const rt_vulkan_launch *launch); /* bytes of its pool 
 
 /* -- steps.c */
 
-/* What host and device share of a launch that is under way. */
-typedef struct rt_segments_slot {
-    rt_vulkan_launch launch;
-    uint32_t missed; /* by the gate: 1 + the number of the expectation that did not hold; 0: all did */
-    uint32_t room[7];
-} rt_segments_slot;
-/* What a gate is pushed at step `s`: addresses of the first piece of memory and of the slot; the gate's number in its commands, from 1. */
-rt_shader_push rt_segments_ask(const rt_segments_room *room, uint64_t first, uint64_t slot, const segments_step *s, bool expected,
-                               uint32_t number);
-
 /* How a device records commands, of which each sees what those before it have written. `run` is its own. */
 typedef struct rt_segments_recorder {
-    rg_status (*begin)(void *run, str *error);
+    rg_status (*begin)(void *run, bool asks, str *error); /* asks: counts are whole then */
     /* Groups by number, or (`counted`) as many as the counts say by then. */
-    void (*step)(void *run, const segments_step *s, bool counted);
-    /* Counts are whole before the first gate of the commands. */
-    void (*gate)(void *run, const segments_step *s, bool expected, uint32_t number);
+    void (*step)(void *run, const segments_step *s, bool counted, rt_vulkan_ask ask);
     rg_status (*submit)(void *run, bool waits, str *error); /* until the commands have ended */
 } rt_segments_recorder;
 typedef struct rt_segments_run {
@@ -121,7 +106,7 @@ typedef struct rt_segments_run {
     void *run;
     const ll_gpu_info *info;
     uint32_t *expected;     /* the program's, for each step: what launches did. A guess, all zero at first */
-    rt_segments_slot *slot; /* as the host sees it */
+    rt_vulkan_launch *launch; /* as the host sees it */
     const atomic_bool *stopped; /* the launch is to end */
 } rt_segments_run;
 /* All steps. What it waits for are conditions; else a launch may be under way behind it. */

@@ -1,4 +1,4 @@
-/* Shaders of our own, as SPIR-V by hand: the gate, and what a driver is tried with. SPDX-License-Identifier: Apache-2.0
+/* Shaders of our own, as SPIR-V by hand: what a driver is tried with. SPDX-License-Identifier: Apache-2.0
  *
  * They are written as the SPIR-V generator writes, so that they can be printed in MSL, too. */
 #include "device/segments/segments.h"
@@ -24,7 +24,7 @@ enum {
 /* ids that all modules have */
 enum {
     I_VOID = 1, I_FN, I_U32, I_U64, I_BOOL, I_PUSH, I_TO_PUSH, I_TO_PUSH64, I_TO_PUSH32, I_TO_U32, I_VAR, I_MAIN, I_BEGIN,
-    I_0, I_1, I_2, I_3, I_4, /* u32 */
+    I_0, I_1, I_2, /* u32 */
     I_FREE
 };
 
@@ -32,41 +32,18 @@ enum {
 #define MODEL OP(MEMORY_MODEL, 5348, 1)
 #define PUSH_BLOCK                                                                                                            \
     OP(DECORATE, I_PUSH, 2), OP(MEMBER_DECORATE, I_PUSH, 0, 35, 0), OP(MEMBER_DECORATE, I_PUSH, 1, 35, 8),                    \
-        OP(MEMBER_DECORATE, I_PUSH, 2, 35, 16), OP(MEMBER_DECORATE, I_PUSH, 3, 35, 24), OP(MEMBER_DECORATE, I_PUSH, 4, 35, 28)
+        OP(MEMBER_DECORATE, I_PUSH, 2, 35, 12)
 #define TYPES                                                                                                                 \
     OP(TYPE_VOID, I_VOID), OP(TYPE_FUNCTION, I_FN, I_VOID), OP(TYPE_INT, I_U32, 32, 0), OP(TYPE_INT, I_U64, 64, 0),           \
-        OP(TYPE_BOOL, I_BOOL), OP(TYPE_STRUCT, I_PUSH, I_U64, I_U64, I_U64, I_U32, I_U32),                                    \
+        OP(TYPE_BOOL, I_BOOL), OP(TYPE_STRUCT, I_PUSH, I_U64, I_U32, I_U32),                                                  \
         OP(TYPE_POINTER, I_TO_PUSH, AT_PUSH, I_PUSH), OP(TYPE_POINTER, I_TO_PUSH64, AT_PUSH, I_U64),                          \
         OP(TYPE_POINTER, I_TO_PUSH32, AT_PUSH, I_U32), OP(TYPE_POINTER, I_TO_U32, AT_ADDRESS, I_U32),                         \
         OP(VARIABLE, I_TO_PUSH, I_VAR, AT_PUSH), OP(CONSTANT, I_U32, I_0, 0), OP(CONSTANT, I_U32, I_1, 1),                    \
-        OP(CONSTANT, I_U32, I_2, 2), OP(CONSTANT, I_U32, I_3, 3), OP(CONSTANT, I_U32, I_4, 4)
+        OP(CONSTANT, I_U32, I_2, 2)
 #define BEGIN OP(FUNCTION, I_VOID, I_MAIN, 0, I_FN), OP(LABEL, I_BEGIN)
 /* member `number` of what was pushed, into `id` by way of `id` + 1 */
 #define PUSHED64(id, number) OP(ACCESS_CHAIN, I_TO_PUSH64, (id) + 1, I_VAR, number), OP(LOAD, I_U64, id, (id) + 1)
 #define PUSHED32(id, number) OP(ACCESS_CHAIN, I_TO_PUSH32, (id) + 1, I_VAR, number), OP(LOAD, I_U32, id, (id) + 1)
-
-/* if ((*condition != 0) != expected && counts[0] != 0) { counts[0] = counts[3] = 0; *missed = number; } */
-enum {
-    G_12 = I_FREE, G_AT, G_AT_, G_TO, G_IS, G_HAS, G_HAS32, G_WANT, G_WANT_, G_DIFFERS, G_COUNTS, G_COUNTS_, G_RUN, G_TASK, G_TASK_AT,
-    G_LEFT, G_ALIVE, G_BOTH, G_THEN, G_END, G_MISSED, G_MISSED_, G_NOTE, G_NUMBER, G_NUMBER_, G_BOUND
-};
-static const uint32_t gate_words[] = {
-    HEAD(G_BOUND), MODEL, OP(ENTRY_POINT, 5, I_MAIN, E0_, I_VAR), OP(EXECUTION_MODE, I_MAIN, 17, 1, 1, 1), PUSH_BLOCK, TYPES,
-    OP(CONSTANT, I_U64, G_12, 12, 0),
-    BEGIN,
-    PUSHED64(G_AT, I_0), OP(TO_POINTER, I_TO_U32, G_TO, G_AT), OP(LOAD, I_U32, G_IS, G_TO, ALIGNED, 4),
-    OP(NOT_EQUAL, I_BOOL, G_HAS, G_IS, I_0), OP(SELECT, I_U32, G_HAS32, G_HAS, I_1, I_0),
-    PUSHED32(G_WANT, I_3), OP(NOT_EQUAL, I_BOOL, G_DIFFERS, G_HAS32, G_WANT),
-    PUSHED64(G_COUNTS, I_1), OP(TO_POINTER, I_TO_U32, G_RUN, G_COUNTS),
-    OP(ADD, I_U64, G_TASK_AT, G_COUNTS, G_12), OP(TO_POINTER, I_TO_U32, G_TASK, G_TASK_AT),
-    OP(LOAD, I_U32, G_LEFT, G_RUN, ALIGNED, 4), OP(NOT_EQUAL, I_BOOL, G_ALIVE, G_LEFT, I_0),
-    OP(LOGICAL_AND, I_BOOL, G_BOTH, G_DIFFERS, G_ALIVE),
-    OP(SELECTION_MERGE, G_END, 0), OP(BRANCH_IF, G_BOTH, G_THEN, G_END),
-    OP(LABEL, G_THEN), OP(STORE, G_RUN, I_0, ALIGNED, 4), OP(STORE, G_TASK, I_0, ALIGNED, 4),
-    PUSHED64(G_MISSED, I_2), OP(TO_POINTER, I_TO_U32, G_NOTE, G_MISSED), PUSHED32(G_NUMBER, I_4),
-    OP(STORE, G_NOTE, G_NUMBER, ALIGNED, 4), OP(BRANCH, G_END),
-    OP(LABEL, G_END), RETURN_, FUNCTION_END_,
-};
 
 /* for (k = 0; k < number; k++) x = x * 1664525 + 1013904223; with x = expected at first, to *at in the end. What it counts to only the
  * host knows. */
@@ -78,7 +55,7 @@ static const uint32_t count_words[] = {
     HEAD(L_BOUND), MODEL, OP(ENTRY_POINT, 5, I_MAIN, E0_, I_VAR), OP(EXECUTION_MODE, I_MAIN, 17, 1, 1, 1), PUSH_BLOCK, TYPES,
     OP(CONSTANT, I_U32, L_MUL, 1664525), OP(CONSTANT, I_U32, L_ADD, 1013904223),
     BEGIN,
-    PUSHED32(L_X0, I_3), PUSHED32(L_N, I_4), OP(BRANCH, L_LOOP),
+    PUSHED32(L_X0, I_1), PUSHED32(L_N, I_2), OP(BRANCH, L_LOOP),
     OP(LABEL, L_LOOP), OP(PHI, I_U32, L_K, I_0, I_BEGIN, L_K1, L_NEXT), OP(PHI, I_U32, L_X, L_X0, I_BEGIN, L_X2, L_NEXT),
     OP(LOOP_MERGE, L_END, L_NEXT, 0), OP(BRANCH, L_TEST),
     OP(LABEL, L_TEST), OP(GREATER_EQUAL, I_BOOL, L_DONE, L_K, L_N), OP(BRANCH_IF, L_DONE, L_END, L_BODY),
@@ -117,5 +94,5 @@ enum {
 static const uint32_t f32_words[] = FLOATS(4, NOTHING_MORE), f64_words[] = FLOATS(8, DOUBLES);
 
 #define OF(words) {words, countof(words)}
-const rt_shader rt_gate_shader = OF(gate_words), rt_count_shader = OF(count_words), rt_f32_shader = OF(f32_words),
+const rt_shader rt_count_shader = OF(count_words), rt_f32_shader = OF(f32_words),
                 rt_f64_shader = OF(f64_words);

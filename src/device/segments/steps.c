@@ -12,19 +12,13 @@ typedef struct walk {
     uint32_t *turns; /* by step of a loop */
 } walk;
 
-static bool
-is_asking(const segments_step *s)
-{
-    return s->kind == SEGMENTS_IF || s->kind == SEGMENTS_EXIT_IF;
-}
-
 /* To the next step that something is done for; false: the launch ends. */
 static bool
 walk_on(walk *w)
 {
     while (w->at < w->info->steps.n) {
         const segments_step *s = &w->info->steps.at[w->at];
-        if (s->kind == SEGMENTS_RUN || s->kind == SEGMENTS_TASK || is_asking(s))
+        if (s->kind == SEGMENTS_RUN || s->kind == SEGMENTS_TASK || segments_is_asking(s))
             return true;
         if (s->kind == SEGMENTS_LOOP)
             w->turns[w->at] = 0;
@@ -80,13 +74,6 @@ learn(uint32_t *expected, const walk *w, bool holds)
         __atomic_store_n(&expected[w->at], 1 + (is_if ? holds : turns_of(w)), __ATOMIC_RELAXED);
 }
 
-rt_shader_push
-rt_segments_ask(const rt_segments_room *room, uint64_t first, uint64_t slot, const segments_step *s, bool expected, uint32_t number)
-{
-    return (rt_shader_push){.condition = first + room->record + s->place, .counts = first + room->counts,
-                            .missed = slot + offsetof(rt_segments_slot, missed), .expected = expected, .number = number};
-}
-
 /* -- chunks ---------------------------------------------------------------------------------------------------------- */
 
 /* The steps up to the end, or so many from the first condition on; *asked: how many conditions were met, which are expected to hold
@@ -94,17 +81,19 @@ rt_segments_ask(const rt_segments_room *room, uint64_t first, uint64_t slot, con
 static void
 record_chunk(const rt_segments_run *r, walk *w, uint32_t most, bool *expected, uint32_t *asked)
 {
+    const segments_step *steps = w->info->steps.at;
     *asked = 0;
     for (uint32_t n = 0; n < most && walk_on(w); n += *asked > 0) {
-        const segments_step *s = &w->info->steps.at[w->at];
-        if (!is_asking(s)) {
-            r->how->step(r->run, s, *asked > 0);
-            w->at++;
-            continue;
+        const segments_step *s = &steps[w->at++];
+        bool counted = *asked > 0, asks = walk_on(w) && segments_is_asking(&steps[w->at]);
+        rt_vulkan_ask ask = {0};
+        assert(!segments_is_asking(s) && (!asks || s->kind == SEGMENTS_RUN));
+        if (asks) {
+            bool holds = expected[(*asked)++] = expect(r->expected, w);
+            ask = (rt_vulkan_ask){steps[w->at].place, 2 * *asked + holds};
+            walk_past(w, holds);
         }
-        expected[*asked] = expect(r->expected, w);
-        r->how->gate(r->run, s, expected[*asked], *asked + 1);
-        walk_past(w, expected[(*asked)++]);
+        r->how->step(r->run, s, counted, ask);
     }
 }
 
@@ -115,7 +104,7 @@ follow_chunk(const rt_segments_run *r, walk *w, const bool *expected, uint32_t a
 {
     uint32_t known = missed ? missed : asked;
     for (uint32_t i = 0; i < known && walk_on(w);) {
-        if (!is_asking(&w->info->steps.at[w->at])) {
+        if (!segments_is_asking(&w->info->steps.at[w->at])) {
             w->at++;
             continue;
         }
@@ -131,7 +120,7 @@ is_cancelled(const rt_segments_run *r, const walk *here)
 {
     if (!atomic_load(r->stopped))
         return false;
-    rt_segments_cancel(&r->slot->launch, here->info, here->at);
+    rt_segments_cancel(r->launch, here->info, here->at);
     return true;
 }
 
@@ -140,18 +129,18 @@ rg_status
 rt_segments_steps(const rt_segments_run *r, arena *in, str *error)
 {
     size_t n = r->info->steps.n;
-    bool expected[CHUNK_MOST], more = true;
+    bool expected[CHUNK_MOST], more = true, asks = segments_asks(r->info->steps.at, n);
     walk ahead = {r->info, 0, arena_new_n(in, uint32_t, n + 1)}, here = {r->info, 0, arena_new_n(in, uint32_t, n + 1)};
     for (uint32_t most = CHUNK_FIRST, asked, missed = 0; more; more = walk_on(&here)) {
         walk_as(&ahead, &here);
-        TRY(r->how->begin(r->run, error));
-        r->slot->missed = 0;
+        TRY(r->how->begin(r->run, asks, error));
+        r->launch->missed = 0;
         record_chunk(r, &ahead, most, expected, &asked);
         TRY(r->how->submit(r->run, asked > 0, error));
         if (asked) {
-            if (r->slot->launch.fault)
+            if (r->launch->fault)
                 break;
-            missed = r->slot->missed;
+            missed = r->launch->missed;
             follow_chunk(r, &here, expected, asked, missed);
             if (is_cancelled(r, &here))
                 break;

@@ -15,7 +15,7 @@ static rg_status
 try_loop(rt_device *d, const rt_trial *t, const rt_trial_memory *memory, bool *ends, str *error)
 {
     uint32_t x = 12345, found;
-    const rt_shader_push push = {.condition = memory->address, .expected = x, .number = ITERATIONS};
+    const rt_shader_push push = {.at = memory->address, .first = x, .number = ITERATIONS};
     TRY(t->run(d, &rt_count_shader, &push, memory, 1, error));
     for (uint32_t k = 0; k < ITERATIONS; k++)
         x = x * 1664525u + 1013904223u;
@@ -55,7 +55,7 @@ may_be_small(const rt_trial *t, int row)
             row[2] = i % 2 ? row[2] : -(row[0] * row[1]);                                                                     \
             row[0] = may_be_small(t, i) ? (type)ldexp((double)row[0], SMALL) : row[0];                                        \
         }                                                                                                                     \
-        TRY(t->run(d, shader, &(rt_shader_push){.condition = memory->address}, memory, ROWS, error));                         \
+        TRY(t->run(d, shader, &(rt_shader_push){.at = memory->address}, memory, ROWS, error));                         \
         for (int i = 0; i < ROWS; i++) {                                                                                      \
             const type *row = rows + 6 * i;                                                                                   \
             exact = exact && row[3] == row[0] / row[1] && row[4] == root(row[0]);                                             \

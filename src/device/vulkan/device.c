@@ -54,8 +54,8 @@ vk_check(rt_device *d, int32_t code, const char *doing, str *error)
 static rg_status
 open_layout(rt_device *d, str *error)
 {
-    uint32_t bytes = sizeof(rt_shader_push) > sizeof(rt_vulkan_push) ? sizeof(rt_shader_push) : sizeof(rt_vulkan_push);
-    const vk_push_range push = {VK_STAGE_COMPUTE, 0, bytes};
+    _Static_assert(sizeof(rt_shader_push) <= sizeof(rt_vulkan_push), "one layout is for both");
+    const vk_push_range push = {VK_STAGE_COMPUTE, 0, sizeof(rt_vulkan_push)};
     vk_layout_desc desc = {.head = {VK_S_LAYOUT}, .nranges = 1, .ranges = &push};
     return vk_check(d, d->api.create_layout(d->logical, &desc, NULL, &d->layout), "make a layout of pipelines", error);
 }
@@ -95,7 +95,6 @@ open_all(rt_device *d, uint32_t ordinal, str *error)
     TRY(open_logical(d, ordinal, error));
     TRY(open_layout(d, error));
     TRY(open_binder(d, error));
-    TRY(vk_make_pipeline(d, &rt_gate_shader, &d->gate, error));
     TRY(vk_open_queue(d, &(rt_queue_desc){0}, &d->own, error));
     TRY(vk_trial(d, error));
     d->features &= ~d->settings.vulkan_without;
@@ -134,8 +133,6 @@ close_logical(rt_device *d)
         vk_buffer_free(d, &d->pieces.at[i]);
     for (size_t i = 0; i < d->garbage.n; i++)
         vk_buffer_free(d, &d->garbage.at[i].buffer);
-    if (d->gate)
-        d->api.destroy_pipeline(d->logical, d->gate, NULL);
     if (d->bound)
         d->api.destroy_semaphore(d->logical, d->bound, NULL);
     if (d->layout)

@@ -57,8 +57,8 @@ keep_slot(rt_queue *q, unsigned number)
 typedef struct vk_run {
     rt_queue *q;
     rt_program *p;
-    rt_segments_slot *slot; /* as the host sees it */
-    uint64_t slot_address;
+    rt_vulkan_launch *launch; /* as the host sees it */
+    uint64_t address;         /* of it */
     rt_segments_room at; /* in the scratch buffer */
     const rt_arg *args;  /* NULL: the device has them */
     vk_commands commands;
@@ -76,21 +76,14 @@ update(const vk_run *r, uint64_t at, const void *data, uint64_t bytes)
 }
 
 static void
-record(const vk_run *r, vk_handle pipeline, const void *push, uint32_t bytes)
-{
-    const vk_api *api = &r->q->device->api;
-    api->bind_pipeline(r->commands, VK_BIND_COMPUTE, pipeline);
-    api->push(r->commands, r->q->device->layout, VK_STAGE_COMPUTE, 0, bytes, push);
-}
-
-static void
-record_step(void *run, const segments_step *s, bool counted)
+record_step(void *run, const segments_step *s, bool counted, rt_vulkan_ask ask)
 {
     const vk_run *r = run;
     const vk_api *api = &r->q->device->api;
     bool task = s->kind == SEGMENTS_TASK;
-    const rt_vulkan_push push = {r->slot_address + offsetof(rt_segments_slot, launch), r->q->scratch.address + r->at.args};
-    record(r, r->p->pipelines[s->entry], &push, sizeof(push));
+    const rt_vulkan_push push = {r->address, r->q->scratch.address + r->at.args, ask};
+    api->bind_pipeline(r->commands, VK_BIND_COMPUTE, r->p->pipelines[s->entry]);
+    api->push(r->commands, r->q->device->layout, VK_STAGE_COMPUTE, 0, sizeof(push), &push);
     if (counted)
         api->dispatch_indirect(r->commands, r->q->scratch.buffer, rt_segments_count_of(&r->at, s));
     else
@@ -98,32 +91,21 @@ record_step(void *run, const segments_step *s, bool counted)
     vk_barrier_all(r->q, r->commands);
 }
 
-static void
-record_gate(void *run, const segments_step *s, bool expected, uint32_t number)
-{
-    const vk_run *r = run;
-    const rt_segments_counts counts = rt_segments_all(&r->at);
-    const rt_shader_push push = rt_segments_ask(&r->at, r->q->scratch.address, r->slot_address, s, expected, number);
-    if (number == 1) {
-        update(r, r->at.counts, &counts, sizeof(counts));
-        vk_barrier_all(r->q, r->commands);
-    }
-    record(r, r->q->device->gate, &push, sizeof(push));
-    r->q->device->api.dispatch(r->commands, 1, 1, 1);
-    vk_barrier_all(r->q, r->commands);
-}
-
 /* The first commands begin with zeros and arguments. */
 static rg_status
-begin(void *run, str *error)
+begin(void *run, bool asks, str *error)
 {
     vk_run *r = run;
+    const rt_vulkan_counts counts = rt_segments_all(&r->at);
     TRY(vk_begin(r->q, &r->commands, error));
-    if (!r->args)
-        return RG_OK;
-    r->q->device->api.fill(r->commands, r->q->scratch.buffer, r->at.record, r->at.partials - r->at.record, 0);
-    update(r, r->at.args, r->args, r->p->nparams * sizeof(rt_arg));
-    vk_barrier_all(r->q, r->commands);
+    if (r->args) {
+        r->q->device->api.fill(r->commands, r->q->scratch.buffer, r->at.record, r->at.partials - r->at.record, 0);
+        update(r, r->at.args, r->args, r->p->nparams * sizeof(rt_arg));
+    }
+    if (asks)
+        update(r, r->at.counts, &counts, sizeof(counts));
+    if (asks || r->args)
+        vk_barrier_all(r->q, r->commands);
     r->args = NULL;
     return RG_OK;
 }
@@ -182,12 +164,12 @@ prepare(vk_run *r, const rt_arg *args, unsigned number, str *error)
     TRY(take_room(r, args, error));
     rt_segments_place(&r->at, q->scratch.address, q->pages.address, q->budget, &launch);
     launch.prints = p->code.info.prints ? q->prints.address : 0;
-    r->slot = (rt_segments_slot *)q->slots.data + number;
-    r->slot_address = q->slots.address + number * sizeof(rt_segments_slot);
+    r->launch = (rt_vulkan_launch *)q->slots.data + number;
+    r->address = q->slots.address + number * sizeof(rt_vulkan_launch);
     atomic_store(&q->running, true);
-    r->slot->launch = launch;
+    *r->launch = launch;
     if (atomic_load(&q->stopped))
-        r->slot->launch.stop = 1;
+        r->launch->stop = 1;
     return RG_OK;
 }
 
@@ -195,13 +177,13 @@ static rg_status
 launch_here(rt_queue *q, rt_program *p, const rt_arg *args, str *error)
 {
     unsigned number = 0;
-    static const rt_segments_recorder how = {begin, record_step, record_gate, submit};
+    static const rt_segments_recorder how = {begin, record_step, submit};
     vk_run r = {.q = q, .p = p, .args = args};
     str text = {.in = mem_scratch()};
     TRY(next_slot(q, &number, error));
     rg_status status = reaches_all(p, args, &text) ? prepare(&r, args, number, &text) : RG_DEVICE;
     if (!status) {
-        const rt_segments_run run = {&how, &r, &p->code.info, p->expected, r.slot, &q->stopped};
+        const rt_segments_run run = {&how, &r, &p->code.info, p->expected, r.launch, &q->stopped};
         status = rt_segments_steps(&run, mem_scratch(), &text);
         keep_slot(q, number);
     }

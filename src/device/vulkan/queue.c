@@ -125,7 +125,7 @@ open_all(rt_queue *q, str *error)
 {
     TRY(vk_usable(q->device, error));
     TRY(open_commands(q, error));
-    TRY(vk_buffer_make(q->device, sizeof(rt_segments_slot) * VK_SLOTS, VK_USE_SHARED, &q->slots, error));
+    TRY(vk_buffer_make(q->device, sizeof(rt_vulkan_launch) * VK_SLOTS, VK_USE_SHARED, &q->slots, error));
     memset(q->slots.data, 0, q->slots.bytes);
     return RG_OK;
 }

@@ -51,7 +51,7 @@ vk_collect(rt_queue *q, uint64_t ended)
         left |= q->slot_values[s] > ended;
         if (!q->slot_values[s] || q->slot_values[s] > ended)
             continue;
-        const rt_vulkan_launch *launch = &((const rt_segments_slot *)q->slots.data)[s].launch;
+        const rt_vulkan_launch *launch = &((const rt_vulkan_launch *)q->slots.data)[s];
         if (launch->fault && !q->failed)
             explain(q, launch);
         uint64_t bytes = rt_segments_used(launch);
@@ -125,12 +125,12 @@ vk_settle(rt_queue *q)
 void
 vk_cancel(rt_queue *q)
 {
-    rt_segments_slot *slots = (rt_segments_slot *)q->slots.data;
+    rt_vulkan_launch *slots = (rt_vulkan_launch *)q->slots.data;
     if (!atomic_load(&q->running))
         return;
     atomic_store(&q->stopped, true);
     for (unsigned i = 0; i < VK_SLOTS; i++)
-        __atomic_store_n(&slots[i].launch.stop, 1, __ATOMIC_RELAXED);
+        __atomic_store_n(&slots[i].stop, 1, __ATOMIC_RELAXED);
 }
 
 uint64_t

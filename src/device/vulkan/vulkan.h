@@ -3,7 +3,7 @@
  * All that a queue does is recorded in command buffers, each of which begins behind all that the queue was given before, and is
  * submitted at once. The queue's timeline semaphore counts them. Launches find what they share in memory of the queue's:
  *
- *     slots      one rt_segments_slot for each launch under way, in memory that the host sees: what went wrong is read there
+ *     slots      one rt_vulkan_launch for each launch under way, in memory that the host sees: what went wrong is read there
  *                when the launch has ended, and the word that ends launches is written there
  *     scratch    record, workers, partial results and arguments of the launch that runs
  *     pool       pages of tapes, temporary arrays
@@ -82,7 +82,7 @@ struct rt_device {
     unsigned nlanes, next_lane;
     vk_lane binder;            /* binds buffers of several allocations; NULL: there are none */
     vk_handle bound;           /* a semaphore: how many were bound */
-    vk_handle layout, gate; /* of all pipelines; the gate's */
+    vk_handle layout; /* of all pipelines */
     pthread_mutex_t queues_lock; /* no queue comes or goes */
     pthread_mutex_t lock; /* of what follows */
     vec(rt_queue *) queues;      /* changes under both locks */

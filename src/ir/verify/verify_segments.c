@@ -28,21 +28,16 @@ segment_before(const ir_op *op)
     return before && before->code == RG_OP_SEGMENT ? before : NULL;
 }
 
-static bool
-lies_in_record(const ir_value *v)
-{
-    return v->def ? !ir_is_no_step(v->def) : v->region->op != NULL;
-}
-
 bool
 verify_between_tasks(verifier *v, const ir_op *op)
 {
     if (!may_stand_between_tasks(op))
         return verify_error(v, op, E_LEVEL, "at this stage %s stands in a segment or task", ir_ops[op->code].text);
-    if ((op->code == RG_OP_IF || op->code == RG_OP_EXIT_IF) && !lies_in_record(op->args[0]))
-        return verify_error(v, op, E_YIELD, "the condition is not in the record: no segment or task has written it");
     bool control = op->code == RG_OP_LOOP || op->code == RG_OP_EXIT_IF || op->code == RG_OP_YIELD;
+    bool asks = op->code == RG_OP_IF || op->code == RG_OP_EXIT_IF;
     const ir_op *writer = segment_before(op);
+    if (asks && (!writer || op->args[0]->def != writer) && !ir_asks_first(op))
+        return verify_error(v, op, E_YIELD, "the condition is no result of the segment before it");
     for (uint32_t i = ir_own_operands(op); control && i < op->nargs; i++)
         if (!ir_stays_in_place(op, i) && (!writer || op->args[i]->def != writer))
             return verify_error(v, op, E_YIELD, "value %u is no result of the segment before it", i);

@@ -35,6 +35,11 @@ typedef struct rt_vulkan_worker {
     uint32_t room[5];
 } rt_vulkan_worker;
 
+/* Workgroups of steps behind a condition. */
+typedef struct rt_vulkan_counts {
+    uint32_t run[3], task[3];
+} rt_vulkan_counts;
+
 typedef struct rt_vulkan_launch {
     /* by the host */
     uint64_t record;   /* ll_gpu_info.record bytes, zeroed, aligned to 16 */
@@ -44,6 +49,7 @@ typedef struct rt_vulkan_launch {
     uint64_t sums;     /* rows * row cells of 8 bytes of any content; sums into arrays (codegen/spirv/sums.c) */
     uint64_t prints;   /* an rt_gpu_prints; 0: nothing prints */
     uint64_t budget;   /* bytes for tapes, as reports name it */
+    uint64_t counts;   /* rt_vulkan_counts; zero where a condition is not as expected */
     uint32_t pages;
     uint32_t tape_pages; /* that tapes may take of them */
     uint32_t groups;     /* workgroups of a task, RT_VULKAN_GROUPS at most; the same in all tasks of a launch */
@@ -51,7 +57,7 @@ typedef struct rt_vulkan_launch {
     uint32_t stop;       /* not 0: the launch is to end. The host may set it at any time */
     uint32_t row;        /* cells that a row of sums has there */
     uint32_t rows;       /* of sums, and tapes: groups; of deterministic code RT_VULKAN_FIXED at most, as many as its arguments ask for */
-    uint32_t room;
+    uint32_t missed;     /* zero before each submission; the number of the condition that was not as expected */
 
     /* zero at first */
     uint32_t fault; /* rt_fault; not 0: who met it first fills the three behind it, all entries return at once */
@@ -63,10 +69,18 @@ typedef struct rt_vulkan_launch {
     uint32_t taped, depths; /* units of 8 bytes and pages that recording tasks have left with their workgroups */
 } rt_vulkan_launch;
 
+/* A condition that the next step asks for, which a segment compares as it ends. Where it is not as expected the segment zeroes the counts
+ * and says so in `missed`: no step behind it runs. */
+typedef struct rt_vulkan_ask {
+    uint32_t place;  /* of the condition, in the record */
+    uint32_t number; /* 2 * its number in the submission, from 1, and 1 more if it is expected to hold; 0: nothing is asked for */
+} rt_vulkan_ask;
+
 /* push constants of every entry */
 typedef struct rt_vulkan_push {
     uint64_t launch;
     uint64_t args; /* of rt_arg, as the kernel's parameters and then its results; planes are device addresses */
+    rt_vulkan_ask ask;
 } rt_vulkan_push;
 
 #endif
