@@ -285,15 +285,16 @@ test_ahead(void)
         return;
     rg_array *x = add_array(&s, "x", RG_F32, N, 0, false), *last = add_array(&s, "last", RG_F32, 1, 200, false);
     float host[N];
-    for (int i = 0; i < 4; i++) {
-        float until = i < 2 ? 200 : 150;
+    for (int i = 0; i < 5; i++) {
+        float until = i < 3 ? 200 : 150;
         long commits = fake->commits;
         GOOD(rg_array_fill(s.queue, x, RG_PRIMAL, 0));
         GOOD(rg_array_fill(s.queue, last, RG_PRIMAL, until));
         GOOD(rg_launch(s.queue, s.args, RG_FORWARD));
         GOOD(rg_array_read(s.queue, x, RG_PRIMAL, host, sizeof host));
         CHECK(host[0] == until && host[N - 1] == until, "%g and %g, expected %g", host[0], host[N - 1], until);
-        CHECK(fake->commits - commits <= 8, "launch %d: %ld command buffers", i, fake->commits - commits);
+        /* the third launch knows that the second one was as expected */
+        CHECK(fake->commits - commits <= (i == 2 ? 2 : 8), "launch %d: %ld command buffers", i, fake->commits - commits);
     }
     close_scene(&s);
 }

@@ -105,7 +105,8 @@ typedef struct rt_segments_run {
     const rt_segments_recorder *how;
     void *run;
     const ll_gpu_info *info;
-    uint32_t *expected;     /* the program's, for each step: what launches did. A guess, all zero at first */
+    uint32_t *expected;     /* the program's, for each step: what launches did; behind them, whether the last one did what was expected. A
+                             * guess, all zero at first */
     rt_vulkan_launch *launch; /* as the host sees it */
     const atomic_bool *stopped; /* the launch is to end */
 } rt_segments_run;

@@ -124,14 +124,16 @@ is_cancelled(const rt_segments_run *r, const walk *here)
     return true;
 }
 
-/* Chunks in which nothing is asked are not waited for: most launches are one of that kind. */
+/* Chunks in which nothing is asked are not waited for: most launches are one of that kind. Chunks become longer as long as all is as
+ * expected; where the last launch was in all, they are long at once. */
 rg_status
 rt_segments_steps(const rt_segments_run *r, arena *in, str *error)
 {
     size_t n = r->info->steps.n;
     bool expected[CHUNK_MOST], more = true, asks = segments_asks(r->info->steps.at, n);
     walk ahead = {r->info, 0, arena_new_n(in, uint32_t, n + 1)}, here = {r->info, 0, arena_new_n(in, uint32_t, n + 1)};
-    for (uint32_t most = CHUNK_FIRST, asked, missed = 0; more; more = walk_on(&here)) {
+    uint32_t *known = &r->expected[n], most = __atomic_load_n(known, __ATOMIC_RELAXED) ? CHUNK_MOST : CHUNK_FIRST, surprises = 0;
+    for (uint32_t asked, missed = 0; more; more = walk_on(&here)) {
         walk_as(&ahead, &here);
         TRY(r->how->begin(r->run, asks, error));
         r->launch->missed = 0;
@@ -141,6 +143,7 @@ rt_segments_steps(const rt_segments_run *r, arena *in, str *error)
             if (r->launch->fault)
                 break;
             missed = r->launch->missed;
+            surprises += missed > 0;
             follow_chunk(r, &here, expected, asked, missed);
             if (is_cancelled(r, &here))
                 break;
@@ -149,5 +152,6 @@ rt_segments_steps(const rt_segments_run *r, arena *in, str *error)
         if (!asked || !missed)
             walk_as(&here, &ahead);
     }
+    __atomic_store_n(known, surprises == 0, __ATOMIC_RELAXED);
     return RG_OK;
 }
