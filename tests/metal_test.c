@@ -94,6 +94,24 @@ static const char source[] =
     "        for (int i = 0; i < n; i++)\n"
     "            x[i] = x[i] + 1;\n"
     "    }\n"
+    "}\n"
+    "void grows(int n, float x[n], float y[n], float out[2])\n"
+    "{\n"
+    "    float sum = 0, *from = x, *to = y;\n"
+    "    int turns = 0;\n"
+    "    while (sum < 30.0f * n) {\n"
+    "        #pragma omp parallel for\n"
+    "        for (int i = 0; i < n - turns % 3; i++)\n"
+    "            to[i] = from[i] + 1;\n"
+    "        float *other = from;\n"
+    "        from = to, to = other;\n"
+    "        sum = 0;\n"
+    "        #pragma omp parallel for reduction(+:sum)\n"
+    "        for (int i = 0; i < n; i++)\n"
+    "            sum += from[i];\n"
+    "        turns++;\n"
+    "    }\n"
+    "    out[0] = sum, out[1] = turns;\n"
     "}\n";
 
 static char said[2000];
@@ -297,6 +315,30 @@ test_ahead(void)
         CHECK(fake->commits - commits <= (i == 2 ? 2 : 8), "launch %d: %ld command buffers", i, fake->commits - commits);
     }
     close_scene(&s);
+}
+
+/* An iteration of a loop around two tasks is three dispatches: what chooses between arrays and computes bounds is none, nor is a condition,
+ * and the segment behind a task adds up its rows. */
+static void
+test_dispatches(void)
+{
+    scene s;
+    float out[2][2];
+    const char *const devices[] = {"metal", "interp"};
+    for (int d = 0; d < 2; d++) {
+        if (!open_scene(&s, devices[d], "grows", 0))
+            return;
+        add_array(&s, "x", RG_F32, N, 0, false), add_array(&s, "y", RG_F32, N, 0, false);
+        rg_array *o = add_array(&s, "out", RG_F32, 2, 0, false);
+        long before = fake->dispatches;
+        GOOD(rg_launch(s.queue, s.args, RG_FORWARD));
+        GOOD(rg_array_read(s.queue, o, RG_PRIMAL, out[d], sizeof out[d]));
+        long most = 3 * (long)out[d][1] + 4, found = fake->dispatches - before;
+        CHECK(d || found <= most, "%ld dispatches, expected %ld at most", found, most);
+        close_scene(&s);
+    }
+    CHECK(out[0][0] == out[1][0] && out[0][1] == out[1][1] && out[1][1] > 20, "%g after %g turns, expected %g after %g", out[0][0],
+          out[0][1], out[1][0], out[1][1]);
 }
 
 /* -- rounding ------------------------------------------------------------------------------------------------------ */
@@ -540,6 +582,7 @@ main(int argc, char **argv)
     test_memory();
     test_steps();
     test_ahead();
+    test_dispatches();
     test_rounding();
     test_prints();
     test_faults();

@@ -54,6 +54,7 @@ typedef struct gen {
 
     /* of the entry */
     const ir_op *task;   /* NULL: a segment */
+    const ir_op *summed; /* the last task before it that has results; NULL: the last one has none */
     const ir_region *region;
     spv_id *values;      /* by id */
     bool *in_memory;     /* by id: a slot that is an address */

@@ -267,15 +267,16 @@ spv_phi(spv *s, spv_id type, uint32_t n, const uint32_t *sources, size_t *place)
 {
     spv_id id = spv_op(s, SPV_PHI, type, 2 * n, sources);
     if (place)
-        *place = s->fn->body.n - 2 * n;
+        *place = place_of_ops(s)->n - 2 * n;
     return id;
 }
 
 void
 spv_tell(spv *s, size_t place, uint32_t source, spv_id value, spv_id block)
 {
-    s->fn->body.at[place + 2 * source] = value;
-    s->fn->body.at[place + 2 * source + 1] = block;
+    spv_words *ops = place_of_ops(s);
+    ops->at[place + 2 * source] = value;
+    ops->at[place + 2 * source + 1] = block;
 }
 
 /* -- the module ------------------------------------------------------------------------------------------------------ */

@@ -112,7 +112,29 @@ close_entry(gen *g, spv_function *f, spv_id fn)
     sv_put_modes(g, fn);
 }
 
-/* -- segments -------------------------------------------------------------------------------------------------------------- */
+/* -- results of tasks -------------------------------------------------------------------------------------------------- */
+
+/* Contributions of floats are added up in f64. */
+static rg_dtype
+sum_dtype(const ir_op *op, uint32_t r)
+{
+    rg_dtype d = ir_dtype(op->results[r]);
+    return op->reduce[r] == RG_RMW_ADD && ir_is_float(d) ? RG_F64 : d;
+}
+
+static spv_id
+identity_of(gen *g, const ir_op *op, uint32_t r)
+{
+    rg_dtype d = sum_dtype(op, r);
+    return sv_const(g, d, ir_identity(d, (rg_rmw)op->reduce[r]));
+}
+
+static spv_id
+partial_row(gen *g, const ir_op *op, spv_id row)
+{
+    spv_id at = emit(g, SPV_I_MUL, g->u64, row, sv_u64(g, 8 * (uint64_t)op->nresults));
+    return emit(g, SPV_I_ADD, g->u64, sv_read64(g, g->launch, offsetof(rt_vulkan_launch, partials)), at);
+}
 
 static void
 write_cell(gen *g, spv_id record, uint32_t place, const ir_value *v, spv_id value)
@@ -124,6 +146,66 @@ write_cell(gen *g, spv_id record, uint32_t place, const ir_value *v, spv_id valu
     else
         sv_write32(g, record, place, raw);
 }
+
+/* Lane l adds up rows l, l + RT_WARP, ..., then the lanes do, then the initial value comes; rounded once. */
+static void
+combine_rows(gen *g, const ir_op *op)
+{
+    uint32_t n = op->nresults;
+    spv_id *types = arena_new_n(g->in, spv_id, n + 1), *sums = arena_new_n(g->in, spv_id, n + 1);
+    g->s.at_top = true; /* what is made of the results may be, too */
+    for (uint32_t r = 0; r < n; r++) {
+        types[r] = sv_register(g, sum_dtype(op, r));
+        sums[r] = identity_of(g, op, r);
+    }
+    spv_id rows = sv_high(g, g->rows);
+    sv_loop l = sv_count(g, sv_u64(g, 0), rows, n, types, sums);
+    spv_id number = emit(g, SPV_I_ADD, g->u64, l.at[0], sv_high(g, g->lane)), some = emit(g, SPV_U_LESS, g->truth, number, rows);
+    spv_id row = partial_row(g, op, sv_choose(g, g->u64, some, number, sv_u64(g, 0)));
+    for (uint32_t r = 0; r < n; r++) {
+        rg_dtype d = sum_dtype(op, r);
+        spv_id raw = ir_bytes(d) == 8 ? sv_read64(g, row, 8 * r) : sv_read32(g, row, 8 * r);
+        spv_id own = sv_choose(g, types[r], some, sv_from_raw(g, d, raw), identity_of(g, op, r));
+        sums[r] = sv_combine(g, (rg_rmw)op->reduce[r], d, l.at[1 + r], own);
+    }
+    sv_count_end(g, &l, sv_u64(g, RT_WARP), sums);
+    sv_loop_results(g, &l, types, sums);
+    for (uint32_t r = 0; r < n; r++)
+        sums[r] = sv_reduce(g, (rg_rmw)op->reduce[r], sum_dtype(op, r), sums[r]);
+    spv_id record = sv_read64(g, g->launch, offsetof(rt_vulkan_launch, record));
+    for (uint32_t r = 0; r < n; r++) {
+        rg_dtype d = ir_dtype(op->results[r]), wide = sum_dtype(op, r);
+        spv_id init = sv_cast(g, d, wide, sv_get(g, op->args[op->nargs - n + r]));
+        sums[r] = sv_take(g, d, sv_cast(g, wide, d, sv_combine(g, (rg_rmw)op->reduce[r], wide, init, sums[r])), sv_u32(g, 0));
+        sv_set(g, op->results[r], sums[r]);
+    }
+    sv_branch once = sv_once(g);
+    for (uint32_t r = 0; r < n; r++)
+        write_cell(g, record, g->segments.places[op->results[r]->id], op->results[r], sums[r]);
+    sv_end_once(g, &once);
+    g->s.at_top = false;
+}
+
+/* The segment that runs next combines a task's rows where it begins: no entry of its own is needed. NULL: another step comes next. */
+static const ir_op *
+segment_behind(const ir_op *task)
+{
+    const ir_op *op = task->next;
+    while (op && ir_is_no_step(op))
+        op = op->next;
+    return op && op->code == RG_OP_SEGMENT ? op : NULL;
+}
+
+static void
+make_combination(gen *g, const ir_op *op, uint32_t place)
+{
+    spv_function f;
+    spv_id fn = open_entry(g, &f, NULL, place);
+    combine_rows(g, op);
+    close_entry(g, &f, fn);
+}
+
+/* -- segments -------------------------------------------------------------------------------------------------------------- */
 
 /* By the lane that has written it, whether the condition that the next step asks for is as the host expects it. */
 static void
@@ -163,6 +245,8 @@ make_segment_entry(gen *g, const ir_op *op, uint32_t place)
 {
     spv_function f;
     spv_id fn = open_entry(g, &f, op, place);
+    if (g->summed && segment_behind(g->summed) == op)
+        combine_rows(g, g->summed);
     if (g->has_worker)
         sv_worker_load(g);
     sv_copies_begin(g, op);
@@ -237,28 +321,6 @@ set_piece(gen *g, const ir_op *op, const domain *d, spv_id piece)
     set_task_index(g, op, d, last, place);
     for (uint32_t k = last; k-- > 0;)
         set_task_index(g, op, d, k, k ? split_off(g, &number, d->count[k]) : number);
-}
-
-/* Contributions of floats are added up in f64. */
-static rg_dtype
-sum_dtype(const ir_op *op, uint32_t r)
-{
-    rg_dtype d = ir_dtype(op->results[r]);
-    return op->reduce[r] == RG_RMW_ADD && ir_is_float(d) ? RG_F64 : d;
-}
-
-static spv_id
-identity_of(gen *g, const ir_op *op, uint32_t r)
-{
-    rg_dtype d = sum_dtype(op, r);
-    return sv_const(g, d, ir_identity(d, (rg_rmw)op->reduce[r]));
-}
-
-static spv_id
-partial_row(gen *g, const ir_op *op, spv_id row)
-{
-    spv_id at = emit(g, SPV_I_MUL, g->u64, row, sv_u64(g, 8 * (uint64_t)op->nresults));
-    return emit(g, SPV_I_ADD, g->u64, sv_read64(g, g->launch, offsetof(rt_vulkan_launch, partials)), at);
 }
 
 /* The row's sums, of all lanes. */
@@ -489,44 +551,6 @@ make_task_entry(gen *g, const ir_op *op, uint32_t place)
         g->code.cells = op->nresults;
 }
 
-/* Lane l adds up rows l, l + RT_WARP, ..., then the lanes do, then the initial value comes; rounded once. */
-static void
-make_combination(gen *g, const ir_op *op, uint32_t place)
-{
-    uint32_t n = op->nresults;
-    spv_function f;
-    spv_id fn = open_entry(g, &f, NULL, place), *types = arena_new_n(g->in, spv_id, n + 1), *sums = arena_new_n(g->in, spv_id, n + 1);
-    for (uint32_t r = 0; r < n; r++) {
-        types[r] = sv_register(g, sum_dtype(op, r));
-        sums[r] = identity_of(g, op, r);
-    }
-    spv_id rows = sv_high(g, g->rows);
-    sv_loop l = sv_count(g, sv_u64(g, 0), rows, n, types, sums);
-    spv_id number = emit(g, SPV_I_ADD, g->u64, l.at[0], sv_high(g, g->lane)), some = emit(g, SPV_U_LESS, g->truth, number, rows);
-    spv_id row = partial_row(g, op, sv_choose(g, g->u64, some, number, sv_u64(g, 0)));
-    for (uint32_t r = 0; r < n; r++) {
-        rg_dtype d = sum_dtype(op, r);
-        spv_id raw = ir_bytes(d) == 8 ? sv_read64(g, row, 8 * r) : sv_read32(g, row, 8 * r);
-        spv_id own = sv_choose(g, types[r], some, sv_from_raw(g, d, raw), identity_of(g, op, r));
-        sums[r] = sv_combine(g, (rg_rmw)op->reduce[r], d, l.at[1 + r], own);
-    }
-    sv_count_end(g, &l, sv_u64(g, RT_WARP), sums);
-    sv_loop_results(g, &l, types, sums);
-    for (uint32_t r = 0; r < n; r++)
-        sums[r] = sv_reduce(g, (rg_rmw)op->reduce[r], sum_dtype(op, r), sums[r]);
-    spv_id record = sv_read64(g, g->launch, offsetof(rt_vulkan_launch, record));
-    for (uint32_t r = 0; r < n; r++) {
-        rg_dtype d = ir_dtype(op->results[r]), wide = sum_dtype(op, r);
-        spv_id init = sv_cast(g, d, wide, sv_get(g, op->args[op->nargs - n + r]));
-        sums[r] = sv_cast(g, wide, d, sv_combine(g, (rg_rmw)op->reduce[r], wide, init, sums[r]));
-    }
-    sv_branch once = sv_once(g);
-    for (uint32_t r = 0; r < n; r++)
-        write_cell(g, record, g->segments.places[op->results[r]->id], op->results[r], sums[r]);
-    sv_end_once(g, &once);
-    close_entry(g, &f, fn);
-}
-
 static void
 make_copies(gen *g, uint32_t from, uint32_t to, uint32_t place)
 {
@@ -597,7 +621,8 @@ add_one_step(gen *g, uint32_t at)
     } else {
         add_run(g, SEGMENTS_TASK, place);
         make_task_entry(g, op, place);
-        if (op->nresults && !g->failed) {
+        g->summed = op->nresults ? op : NULL;
+        if (op->nresults && !segment_behind(op) && !g->failed) {
             add_run(g, SEGMENTS_RUN, place);
             make_combination(g, op, place);
         }
