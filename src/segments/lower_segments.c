@@ -22,8 +22,8 @@
  * there already (ir_stays_in_place) need no segment. So it is with conditions: who runs a launch may have the segment compare the condition
  * with what was expected, and go on without a look. What a loop computes before its first exit moves to the end of each iteration.
  *
- * Arrays that a segment saves on the tape or restores are copied behind it (segments_put_off). What may not come before that is another
- * segment's. So are conditions, behind which nothing of the segment may be left to be done. */
+ * Arrays that a segment saves on the tape or restores are copied behind it, and temporary ones are set to zero (segments_put_off). What may
+ * not come before such a copy is another segment's. So are conditions, behind which nothing of the segment may be left to be done. */
 #include "analysis/cost.h"
 #include "ir/edges.h"
 #include "opt/edit.h"
@@ -67,11 +67,11 @@ open_segment(cutter *c, ir_op *at)
     return c->open;
 }
 
-/* op: NULL, or what may not come behind anything that is put off */
+/* op: NULL, or what may not come behind anything that is put off; a temp it may, which is then set to zero at once */
 static bool
-may_come_behind(ir_op *copy, void *op)
+may_come_behind(ir_op *put_off, void *op)
 {
-    return !segments_put_off(copy) || (op && !segments_meet(copy, op));
+    return !segments_put_off(put_off) || (op && (put_off->code == RG_OP_TEMP || !segments_meet(put_off, op)));
 }
 
 /* What has to come behind something that is put off of the open segment begins another one. */

@@ -4,6 +4,7 @@
 #include "analysis/effects.h"
 #include "ir/edges.h"
 
+enum { ZEROS_AT_ONCE = 4096 }; /* bytes */
 enum { ROW = 16 }; /* what slots and descriptions of arrays are aligned to */
 
 /* -- the record ---------------------------------------------------------------------------------------------------- */
@@ -218,13 +219,27 @@ copies_array(const ir_op *op)
     return op->code == RG_OP_TAPE_SAVE || op->code == RG_OP_TAPE_RESTORE;
 }
 
-/* Of frames that are restored none may be written over, and those that are saved are not there yet. Two ops of a kind are done in their
- * order. */
+/* a temp, which is set to zero */
+static bool
+may_come_before_zeros(const ir_op *op, const ir_op *temp)
+{
+    unsigned does = 0;
+    if (copies_array(op))
+        return segments_put_off(op) || !ir_may_be_same(op->args[1], temp->results[0]);
+    for (unsigned plane = 0; plane < RG_PLANE_COUNT; plane++)
+        does |= ir_does_to(op, temp->results[0], plane);
+    return !does;
+}
+
+/* Of frames that are restored none may be written over, and those that are saved are not there yet. What is put off of several ops is done
+ * in their order. */
 static bool
 may_come_before(ir_op *op, void *user)
 {
     const ir_op *copy = user;
     bool restores = copy->code == RG_OP_TAPE_RESTORE;
+    if (copy->code == RG_OP_TEMP)
+        return may_come_before_zeros(op, copy);
     if (op->code == copy->code)
         return true;
     if (copies_array(op) || op->code == RG_OP_TAPE_THIN || (restores && (op->code == RG_OP_TAPE_PUSH || op->code == RG_OP_TAPE_TASKS)))
@@ -233,18 +248,31 @@ may_come_before(ir_op *op, void *user)
 }
 
 bool
-segments_meet(const ir_op *copy, const ir_op *op)
+segments_meet(const ir_op *put_off, const ir_op *op)
 {
-    bool may = may_come_before((ir_op *)op, (ir_op *)copy);
+    bool may = may_come_before((ir_op *)op, (ir_op *)put_off);
     for (uint32_t i = 0; i < op->nregions && may; i++)
-        may = ir_walk(op->regions[i], may_come_before, (ir_op *)copy);
+        may = ir_walk(op->regions[i], may_come_before, (ir_op *)put_off);
     return !may;
+}
+
+/* so few that a step would take longer */
+static bool
+are_few_zeros(const ir_op *temp)
+{
+    uint64_t n = 1, extent;
+    for (uint32_t k = 0; k < temp->nargs; k++) {
+        if (!ir_is_const(temp->args[k], &extent))
+            return false;
+        n = n > ZEROS_AT_ONCE || extent > ZEROS_AT_ONCE ? n + extent : n * extent;
+    }
+    return n * ir_bytes(ir_dtype(temp->results[0])) <= ZEROS_AT_ONCE;
 }
 
 bool
 segments_put_off(const ir_op *op)
 {
-    if (!copies_array(op))
+    if (!copies_array(op) && (op->code != RG_OP_TEMP || are_few_zeros(op)))
         return false;
     for (const ir_op *at = op;; at = at->parent->op) {
         const ir_op *around = at->parent->op;

@@ -112,11 +112,11 @@ const ir_op *segments_named(const segments *s, uint32_t at);
 /* Of code, in which a step may have become several: each goes on to where the same one begins, step i of the plan at now[i]. An AGAIN is
  * the code's own. */
 void segments_renumber(segments_step *steps, size_t n, const uint32_t *now);
-/* Whole arrays are saved on the kernel's tape and restored (tape_save, tape_restore) by all warps, where that can be done behind the
- * segment that holds the op. */
+/* Whole arrays are saved on the kernel's tape and restored (tape_save, tape_restore), and temporary ones set to zero (temp), by all warps,
+ * where that can be done behind the segment that holds the op. */
 bool segments_put_off(const ir_op *op);
 /* Whether op, with all that it holds, must not run between such an op and what was put off of it. */
-bool segments_meet(const ir_op *copy, const ir_op *op);
+bool segments_meet(const ir_op *put_off, const ir_op *op);
 /* for (uint32_t k = 0, place; segments_next_place(s, segment, i, &k, &place);): where to write result i of a segment: its own
  * place, then those that it is handed on to */
 bool segments_next_place(const segments *s, const ir_op *segment, uint32_t i, uint32_t *k, uint32_t *place);

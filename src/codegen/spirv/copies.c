@@ -1,18 +1,20 @@
-/* Whole arrays, to and from frames of the kernel's tape. SPDX-License-Identifier: Apache-2.0
+/* Whole arrays, to and from frames of the kernel's tape, and zeros. SPDX-License-Identifier: Apache-2.0
  *
- * A segment is one warp, which memory is far too fast for. So it only moves its cursor (snapshot.c) and notes what is to be copied, if
- * that may be done behind it (segments_put_off): a step of all workgroups does that. What is noted are two numbers in the launch's
- * record, behind its cells:
+ * A segment is one warp, which memory is far too fast for. So it only moves its cursor (snapshot.c) or takes memory (sv_temp), and notes
+ * what is to be done, if that may be done behind it (segments_put_off): a step of all workgroups does it. What is noted, a *job*, are two
+ * numbers in the launch's record, behind its cells:
  *
- *     the array's rt_arg | where its first frame lies; 0: the op was not executed
+ *     tape_save, tape_restore    the array's rt_arg | where its first frame lies
+ *     temp                       a plane's memory   | bytes
  *
- * From there each workgroup finds the other frames, along rows of pages, and copies its share of the parts that frames are cut into. What
- * cannot wait the segment's warp copies itself, all parts.
+ * The second one is 0 where the op was not executed. From the first frame on each workgroup finds the others, along rows of pages, and
+ * copies its share of the parts that frames are cut into. What cannot wait the segment's warp does itself, all parts.
  *
- * Two copies share a step unless arrays that are written may be one. */
+ * Jobs share a step unless they meet in an array. */
 #include "codegen/spirv/tape.h"
 
 enum { FRAME = RT_GPU_BLOCK_BYTES, PART = 2048, PARTS = (FRAME + PART - 1) / PART, WIDE = 16, JOB = 16 };
+enum { ALIGNED = 2, NON_PRIVATE = 32 };
 
 /* -- copying --------------------------------------------------------------------------------------------------------------- */
 
@@ -72,7 +74,6 @@ element_address(gen *g, const elements *e, spv_id number)
 static void
 copy_by_sixteen(gen *g, spv_id to, spv_id from, spv_id bytes)
 {
-    enum { ALIGNED = 2, NON_PRIVATE = 32 };
     spv_id four = spv_known(&g->s, SPV_VECTOR, 0, spv_list(g->u32, 4));
     sv_loop l = sv_count(g, many_times(g, sv_high(g, g->lane), WIDE), bytes, 0, NULL, NULL);
     spv_id v = emit(g, SPV_LOAD, four, sv_pointer_to(g, four, plus(g, from, l.at[0])), ALIGNED | NON_PRIVATE, WIDE);
@@ -173,6 +174,32 @@ copy_now(gen *g, const ir_op *op, spv_id array, spv_id frame, spv_id group, spv_
     sv_call_function(g, copy_function(g, op), g->nothing, 4, (spv_id[]){array, frame, group, groups});
 }
 
+/* -- zeros ----------------------------------------------------------------------------------------------------------------- */
+
+/* A function: zero (address, bytes, number of the workgroup, workgroups). There is room up to a multiple of 16 bytes. */
+static spv_id
+zero_function(gen *g)
+{
+    spv_id types[4] = {g->u64, g->u64, g->u64, g->u64}, p[4], four = spv_known(&g->s, SPV_VECTOR, 0, spv_list(g->u32, 4));
+    sv_function f;
+    if (!sv_function_open(g, &f, "zero", g->nothing, 4, types, p))
+        return f.id;
+    spv_id lane = sv_high(g, emit(g, SPV_LOAD, g->u32, g->lane_input)), first = plus(g, many_times(g, p[2], RT_WARP), lane);
+    sv_loop l = sv_count(g, many_times(g, first, WIDE), p[1], 0, NULL, NULL);
+    spv_id zero = spv_known(&g->s, SPV_NULL, four, 0, NULL);
+    emit_do(g, SPV_STORE, sv_pointer_to(g, four, plus(g, p[0], l.at[0])), zero, ALIGNED | NON_PRIVATE, WIDE);
+    sv_count_end(g, &l, many_times(g, p[3], WIDE * RT_WARP), NULL);
+    spv_do(&g->s, SPV_RETURN, 0, NULL);
+    sv_function_close(g, &f);
+    return f.id;
+}
+
+static void
+zero_now(gen *g, spv_id at, spv_id bytes, spv_id group, spv_id groups)
+{
+    sv_call_function(g, zero_function(g), g->nothing, 4, (spv_id[]){at, bytes, group, groups});
+}
+
 /* -- what is noted --------------------------------------------------------------------------------------------------------- */
 
 /* the record is fetched each time: so it does not matter where the look at it stands */
@@ -182,13 +209,22 @@ job_address(gen *g, uint32_t number)
     return sv_add(g, sv_read64(g, g->launch, offsetof(rt_vulkan_launch, record)), g->segments.bytes + (uint64_t)JOB * number);
 }
 
-/* a restored array that is restored once more before anybody looks at it */
+static const ir_value *
+array_of_job(const ir_op *op)
+{
+    return op->code == RG_OP_TEMP ? op->results[0] : op->args[1];
+}
+
+/* an array that is restored, or restored once more, before anybody looks at it */
 static bool
 is_in_vain(const ir_op *op)
 {
-    for (const ir_op *next = op->next; op->code == RG_OP_TAPE_RESTORE && next && !segments_meet(op, next); next = next->next)
-        if (next->code == RG_OP_TAPE_RESTORE && next->args[1] == op->args[1])
+    for (const ir_op *next = op->next; op->code != RG_OP_TAPE_SAVE && next; next = next->next) {
+        if (next->code == RG_OP_TAPE_RESTORE && next->args[1] == array_of_job(op))
             return true;
+        if (segments_meet(op, next))
+            return false;
+    }
     return false;
 }
 
@@ -196,23 +232,37 @@ static bool
 add_job(ir_op *op, void *user)
 {
     gen *g = user;
-    if (segments_put_off(op) && !is_in_vain(op))
-        vec_push(&g->jobs, op);
+    bool zeros = op->code == RG_OP_TEMP;
+    if (!segments_put_off(op))
+        return true;
+    unsigned planes = zeros ? ir_effects_planes(&g->effects, op->results[0]) : 1u << RG_PRIMAL;
+    for (unsigned p = 0; p < RG_PLANE_COUNT; p++)
+        if (planes >> p & 1 && (p != RG_PRIMAL || !is_in_vain(op)))
+            vec_push(&g->jobs, ((sv_job){op, p}));
     return true;
 }
 
 static uint32_t
-number_of_job(const gen *g, const ir_op *op)
+number_of_job(const gen *g, const ir_op *op, unsigned plane)
 {
     uint32_t i = 0;
-    while (i < g->jobs.n && g->jobs.at[i] != op)
+    while (i < g->jobs.n && (g->jobs.at[i].op != op || g->jobs.at[i].plane != plane))
         i++;
     return i;
 }
 
+static void
+note_job(gen *g, uint32_t number, spv_id what, spv_id how)
+{
+    sv_branch first = sv_if(g, sv_is_first(g));
+    sv_write64(g, job_address(g, number), 0, what);
+    sv_write64(g, job_address(g, number), 8, how);
+    sv_end_if(g, &first);
+}
+
 /* What stands in an if may not be executed. */
 void
-sv_copies_begin(gen *g, const ir_op *segment)
+sv_jobs_begin(gen *g, const ir_op *segment)
 {
     g->jobs.n = 0;
     ir_walk(segment->regions[0], add_job, g);
@@ -222,7 +272,7 @@ sv_copies_begin(gen *g, const ir_op *segment)
     g->code.info.record = g->code.info.record < bytes ? bytes : g->code.info.record;
     sv_branch first = sv_if(g, sv_is_first(g));
     for (uint32_t i = 0; i < g->jobs.n; i++)
-        if (g->jobs.at[i]->parent != segment->regions[0])
+        if (g->jobs.at[i].op->parent != segment->regions[0])
             sv_write64(g, job_address(g, i), 8, sv_u64(g, 0));
     sv_end_if(g, &first);
 }
@@ -231,19 +281,30 @@ void
 sv_copy(gen *g, const ir_op *op, spv_id frame)
 {
     spv_id array = sv_get(g, op->args[1]);
-    uint32_t number = number_of_job(g, op);
+    uint32_t number = number_of_job(g, op, RG_PRIMAL);
     if (is_in_vain(op))
         return;
-    if (number == g->jobs.n) {
-        sv_barrier(g);
-        copy_now(g, op, array, frame, sv_u64(g, 0), sv_u64(g, 1));
-        sv_barrier(g);
+    if (number < g->jobs.n) {
+        note_job(g, number, array, frame);
         return;
     }
-    sv_branch first = sv_if(g, sv_is_first(g));
-    sv_write64(g, job_address(g, number), 0, array);
-    sv_write64(g, job_address(g, number), 8, frame);
-    sv_end_if(g, &first);
+    sv_barrier(g);
+    copy_now(g, op, array, frame, sv_u64(g, 0), sv_u64(g, 1));
+    sv_barrier(g);
+}
+
+void
+sv_zero(gen *g, const ir_op *temp, unsigned plane, spv_id at, spv_id bytes)
+{
+    uint32_t number = number_of_job(g, temp, plane);
+    if (plane == RG_PRIMAL && is_in_vain(temp))
+        return;
+    if (number < g->jobs.n) {
+        note_job(g, number, at, bytes);
+        return;
+    }
+    zero_now(g, at, bytes, sv_u64(g, 0), sv_u64(g, 1));
+    sv_barrier(g);
 }
 
 /* -- the steps ------------------------------------------------------------------------------------------------------------- */
@@ -251,28 +312,34 @@ sv_copy(gen *g, const ir_op *op, spv_id frame)
 static bool
 may_meet(const ir_op *a, const ir_op *b)
 {
-    bool reads = a->code == RG_OP_TAPE_SAVE && b->code == RG_OP_TAPE_SAVE;
-    return !reads && ir_may_be_same(a->args[1], b->args[1]);
+    bool commute = a->code == b->code && a->code != RG_OP_TAPE_RESTORE;
+    return !commute && ir_may_be_same(array_of_job(a), array_of_job(b));
 }
 
 uint32_t
-sv_copies_together(const gen *g, uint32_t from)
+sv_jobs_together(const gen *g, uint32_t from)
 {
     uint32_t to = from + 1;
     for (; to < g->jobs.n; to++)
         for (uint32_t i = from; i < to; i++)
-            if (may_meet(g->jobs.at[i], g->jobs.at[to]))
+            if (may_meet(g->jobs.at[i].op, g->jobs.at[to].op))
                 return to;
     return to;
 }
 
 void
-sv_copies_make(gen *g, uint32_t from, uint32_t to)
+sv_jobs_do(gen *g, uint32_t from, uint32_t to)
 {
+    spv_id group = sv_high(g, g->group), groups = sv_high(g, g->groups);
     for (uint32_t i = from; i < to; i++) {
-        spv_id job = job_address(g, i), frame = sv_read64(g, job, 8);
-        sv_branch noted = sv_if(g, sv_not(g, sv_is_zero(g, frame)));
-        copy_now(g, g->jobs.at[i], sv_read64(g, job, 0), frame, sv_high(g, g->group), sv_high(g, g->groups));
+        const ir_op *op = g->jobs.at[i].op;
+        spv_id job = job_address(g, i), how = sv_read64(g, job, 8);
+        sv_branch noted = sv_if(g, sv_not(g, sv_is_zero(g, how)));
+        spv_id what = sv_read64(g, job, 0);
+        if (op->code == RG_OP_TEMP)
+            zero_now(g, what, how, group, groups);
+        else
+            copy_now(g, op, what, how, group, groups);
         sv_end_if(g, &noted);
     }
 }

@@ -31,6 +31,12 @@ typedef struct sv_sum {
     spv_id used;      /* whether the task does so in this launch */
 } sv_sum;
 
+/* What all workgroups do of an op behind its segment (copies.c). */
+typedef struct sv_job {
+    const ir_op *op;
+    unsigned plane;
+} sv_job;
+
 typedef struct gen {
     spv s;
     const ir_fn *kernel, *ir; /* ir: what is generated, the kernel or a function of the library */
@@ -71,7 +77,7 @@ typedef struct gen {
     spv_id own_frames;   /* a variable, of fields of own_unit bytes; 0: frames lie on pages */
     uint32_t own_unit;
     struct sv_bet *bet;  /* NULL: there is none */
-    vec(const ir_op *) jobs; /* of the segment made last: arrays that are copied behind it (copies.c) */
+    vec(sv_job) jobs; /* of the segment made last: what is done behind it */
     const bool *behind_pops; /* ir_pushes_behind_pops; NULL: not asked for yet */
 } gen;
 
@@ -252,10 +258,12 @@ spv_id sv_cell(gen *g, const ir_op *op, const sv_sum *sum); /* the address of wh
 spv_id sv_sums_meet(gen *g); /* whether threads of the task add to an array itself; 0: never */
 void sv_sums_settle(gen *g, const ir_op *op, spv_id threads, uint32_t from, uint32_t to); /* adds cells up, and to the arrays */
 
-/* -- copies.c: arrays that are copied behind their segment ----------------------------------------------------------- */
-void sv_copies_begin(gen *g, const ir_op *segment); /* finds them, as its entry begins */
-uint32_t sv_copies_together(const gen *g, uint32_t from); /* behind those that may be copied at once, from one on */
-void sv_copies_make(gen *g, uint32_t from, uint32_t to);  /* in an entry of all workgroups */
+/* -- copies.c: whole arrays ----------------------------------------------------------------------------------------- */
+void sv_jobs_begin(gen *g, const ir_op *segment);       /* finds them, as its entry begins */
+uint32_t sv_jobs_together(const gen *g, uint32_t from); /* behind those that may be done at once, from one on */
+void sv_jobs_do(gen *g, uint32_t from, uint32_t to);    /* in an entry of all workgroups */
+/* zeros for a plane of a temp, at once or behind the segment; there is room up to a multiple of 16 bytes */
+void sv_zero(gen *g, const ir_op *temp, unsigned plane, spv_id at, spv_id bytes);
 
 /* -- slots.c ------------------------------------------------------------------------------------------------------- */
 void sv_slot(gen *g, const ir_op *op);

@@ -368,17 +368,6 @@ sv_pick(gen *g, const ir_op *op)
 /* Lines of the pool's end. The size stands in front of what is zeroed: an execution that needs no more takes it again. */
 enum { LINE = 128 };
 
-/* zeroes whole words, by all lanes */
-static void
-zero_words(gen *g, spv_id at, spv_id bytes)
-{
-    spv_id from = emit(g, SPV_I_MUL, g->u64, sv_high(g, g->lane), sv_u64(g, 8));
-    sv_loop l = sv_count(g, from, bytes, 0, NULL, NULL);
-    sv_write64(g, emit(g, SPV_I_ADD, g->u64, at, l.at[0]), 0, sv_u64(g, 0));
-    sv_count_end(g, &l, sv_u64(g, 8 * RT_WARP), NULL);
-    sv_barrier(g);
-}
-
 /* so many bytes from the pool's end for a plane, behind a line with their number; 0 after a fault. A function: heap(bytes, place) */
 static spv_id
 heap_function(gen *g)
@@ -431,7 +420,7 @@ sv_heap(gen *g, const ir_op *op, spv_id bytes)
 
 /* `last`: where the execution before had it; 0: nowhere */
 static spv_id
-plane_memory(gen *g, const ir_op *op, spv_id bytes, spv_id last)
+plane_memory(gen *g, const ir_op *op, unsigned plane, spv_id bytes, spv_id last)
 {
     spv_id found = sv_u64(g, 0);
     if (last) {
@@ -446,7 +435,7 @@ plane_memory(gen *g, const ir_op *op, spv_id bytes, spv_id last)
     spv_id made = sv_heap(g, op, bytes);
     sv_end_if(g, &new);
     found = sv_made(g, &new, g->u64, made, found);
-    zero_words(g, found, bytes);
+    sv_zero(g, op, plane, found, bytes);
     return found;
 }
 
@@ -479,7 +468,7 @@ sv_temp(gen *g, const ir_op *op)
         if (planes >> p & 1) {
             uint32_t kept = (uint32_t)(sizeof(rt_arg) + 8 * p);
             spv_id all = emit(g, SPV_I_MUL, g->u64, bytes, sv_u64(g, g->directions[p] ? g->directions[p] : 1));
-            memory[p] = plane_memory(g, op, all, again ? sv_read64(g, arg, kept) : 0);
+            memory[p] = plane_memory(g, op, p, all, again ? sv_read64(g, arg, kept) : 0);
         }
     sv_branch once = sv_once(g);
     for (uint32_t k = 0; k < buffer->type.rank; k++) {

@@ -196,7 +196,7 @@ sv_over_tasks(gen *g, const ir_op *op)
 
 /* -- dropping states ------------------------------------------------------------------------------------------------------ */
 
-/* whole words from above to below, which may overlap */
+/* Whole words from above to below, which may overlap. */
 static void
 move_words(gen *g, spv_id to, spv_id from, spv_id bytes)
 {
@@ -215,6 +215,51 @@ move_words(gen *g, spv_id to, spv_id from, spv_id bytes)
     sv_count_end(g, &l, sv_u64(g, 4 * RT_WARP), NULL);
 }
 
+/* Whole numbers of 64 bits that do not overlap: many loads are waited for together. */
+static void
+move_numbers(gen *g, spv_id to, spv_id from, spv_id bytes)
+{
+    enum { AT_ONCE = 8 };
+    spv_id place[AT_ONCE], inside[AT_ONCE], number[AT_ONCE], own = emit(g, SPV_I_MUL, g->u64, sv_high(g, g->lane), sv_u64(g, 8));
+    sv_loop l = sv_count(g, sv_u64(g, 0), bytes, 0, NULL, NULL);
+    for (uint32_t i = 0; i < AT_ONCE; i++) {
+        place[i] = sv_add(g, emit(g, SPV_I_ADD, g->u64, l.at[0], own), 8 * RT_WARP * i);
+        inside[i] = emit(g, SPV_S_LESS, g->truth, place[i], bytes);
+        number[i] = sv_read64(g, emit(g, SPV_I_ADD, g->u64, from, sv_choose(g, g->u64, inside[i], place[i], sv_u64(g, 0))), 0);
+    }
+    for (uint32_t i = 0; i < AT_ONCE; i++) {
+        sv_branch writes = sv_if(g, inside[i]);
+        sv_write64(g, emit(g, SPV_I_ADD, g->u64, to, place[i]), 0, number[i]);
+        sv_end_if(g, &writes);
+    }
+    sv_count_end(g, &l, sv_u64(g, 8 * RT_WARP * AT_ONCE), NULL);
+    sv_barrier(g);
+}
+
+/* A function: move(to, from, bytes), from above to below. What stays where it is is not moved. */
+static spv_id
+move_function(gen *g)
+{
+    spv_id types[3] = {g->u64, g->u64, g->u64}, p[3], lane = g->lane;
+    sv_function f;
+    if (!sv_function_open(g, &f, "move", g->nothing, 3, types, p))
+        return f.id;
+    g->lane = emit(g, SPV_LOAD, g->u32, g->lane_input);
+    spv_id gap = emit(g, SPV_I_SUB, g->u64, p[1], p[0]), bits = emit(g, SPV_OR, g->u64, emit(g, SPV_OR, g->u64, p[0], p[1]), p[2]);
+    spv_id whole = sv_is_zero(g, emit(g, SPV_AND, g->u64, bits, sv_u64(g, 7)));
+    spv_id apart = sv_and(g, whole, emit(g, SPV_U_GREATER_EQUAL, g->truth, gap, p[2]));
+    sv_branch numbers = sv_if(g, apart);
+    move_numbers(g, p[0], p[1], p[2]);
+    sv_end_if(g, &numbers);
+    sv_branch words = sv_if(g, sv_and(g, sv_not(g, apart), sv_not(g, sv_is_zero(g, gap))));
+    move_words(g, p[0], p[1], p[2]);
+    sv_end_if(g, &words);
+    spv_do(&g->s, SPV_RETURN, 0, NULL);
+    g->lane = lane;
+    sv_function_close(g, &f);
+    return f.id;
+}
+
 /* one part of a state, `size` bytes in frames: from[0] moves on, and to[0] where it is kept */
 static void
 move_part(gen *g, spv_id at[2], spv_id size, spv_id keep)
@@ -225,7 +270,7 @@ move_part(gen *g, spv_id at[2], spv_id size, spv_id keep)
     spv_id bytes = sv_smaller(g, l.at[0], sv_u64(g, FRAME)), frame = frame_place(g, l.at[1], bytes, false);
     sv_branch kept = sv_if(g, keep);
     spv_id place = frame_place(g, l.at[2], bytes, true);
-    move_words(g, place, frame, bytes);
+    sv_call_function(g, move_function(g), g->nothing, 3, (spv_id[]){place, frame, bytes});
     spv_id behind = emit(g, SPV_I_ADD, g->u64, place, bytes);
     sv_end_if(g, &kept);
     spv_id to = sv_made(g, &kept, g->u64, behind, l.at[2]);

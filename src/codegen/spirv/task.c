@@ -249,7 +249,7 @@ make_segment_entry(gen *g, const ir_op *op, uint32_t place)
         combine_rows(g, g->summed);
     if (g->has_worker)
         sv_worker_load(g);
-    sv_copies_begin(g, op);
+    sv_jobs_begin(g, op);
     sv_region(g, op->regions[0]);
     if (g->failed)
         return;
@@ -552,11 +552,11 @@ make_task_entry(gen *g, const ir_op *op, uint32_t place)
 }
 
 static void
-make_copies(gen *g, uint32_t from, uint32_t to, uint32_t place)
+make_jobs(gen *g, uint32_t from, uint32_t to, uint32_t place)
 {
     spv_function f;
     spv_id fn = open_entry(g, &f, NULL, place);
-    sv_copies_make(g, from, to);
+    sv_jobs_do(g, from, to);
     close_entry(g, &f, fn);
 }
 
@@ -614,9 +614,9 @@ add_one_step(gen *g, uint32_t at)
         add_run(g, SEGMENTS_RUN, place);
         make_segment_entry(g, op, place);
         for (uint32_t i = 0, to; i < g->jobs.n && !g->failed; i = to) {
-            to = sv_copies_together(g, i);
+            to = sv_jobs_together(g, i);
             add_run(g, SEGMENTS_TASK, place);
-            make_copies(g, i, to, place);
+            make_jobs(g, i, to, place);
         }
     } else {
         add_run(g, SEGMENTS_TASK, place);
