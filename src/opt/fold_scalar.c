@@ -50,6 +50,35 @@ all_constant(edit *e, ir_op *op)
     return edit_const(e, op, type, out);
 }
 
+/* f(c ? 6 : 0, 3)  ->  c ? f(6, 3) : f(0, 3) */
+static ir_value *
+of_chosen_constant(edit *e, ir_op *op)
+{
+    ir_type type = op->results[0]->type;
+    uint64_t bits[3] = {0}, arms[2];
+    const ir_op *choice = NULL;
+    uint32_t which = 0;
+    for (uint32_t k = 0; k < op->nargs; k++) {
+        const ir_op *select = defined_by(op->args[k], RG_OP_SELECT);
+        if (ir_is_const(op->args[k], &bits[k]))
+            continue;
+        if (choice || !select || !ir_is_const(select->args[1], NULL) || !ir_is_const(select->args[2], NULL))
+            return NULL;
+        choice = select;
+        which = k;
+    }
+    for (uint32_t arm = 0; choice && arm < 2; arm++) {
+        ir_is_const(choice->args[1 + arm], &bits[which]);
+        if (!ir_eval((rg_op)op->code, ir_dtype(op->args[0]), (rg_dtype)type.dtype, bits[0], bits[1], bits[2], &arms[arm]))
+            return NULL;
+    }
+    ir_type one = type;
+    one.lanes = 0;
+    return !choice ? NULL
+                   : edit_scalar(e, op, RG_OP_SELECT, type, edit_now(e, choice->args[0]), edit_const(e, op, one, arms[0]),
+                                 edit_const(e, op, one, arms[1]));
+}
+
 /* Constants go right, so that the rules below need to look there only. */
 static void
 move_constant_right(edit *e, ir_op *op)
@@ -435,6 +464,8 @@ fold_scalar(edit *e, ir_op *op)
     if (plain)
         return plain;
     ir_value *constant = all_constant(e, op);
+    if (!constant && op->code != RG_OP_SELECT && op->nargs > 0 && op->nargs <= 3)
+        constant = of_chosen_constant(e, op);
     if (constant)
         return constant;
     move_constant_right(e, op);
