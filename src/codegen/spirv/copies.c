@@ -61,7 +61,7 @@ element_address(gen *g, const elements *e, spv_id number)
     for (uint32_t k = e->rank; k-- > 0;) {
         spv_id at = number;
         if (k) {
-            spv_id q = emit(g, SPV_U_DIV, g->u64, number, e->extent[k]);
+            spv_id q = sv_quotient64(g, number, e->extent[k]);
             at = emit(g, SPV_I_SUB, g->u64, number, emit(g, SPV_I_MUL, g->u64, q, e->extent[k]));
             number = q;
         }

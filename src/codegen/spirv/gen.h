@@ -145,6 +145,7 @@ spv_id sv_scalar(gen *g, rg_op op, rg_dtype from, rg_dtype to, const spv_id *arg
 spv_id sv_cast(gen *g, rg_dtype from, rg_dtype to, spv_id v);
 spv_id sv_glsl(gen *g, uint32_t number, spv_id type, uint32_t n, const spv_id *args);
 spv_id sv_compare(gen *g, rg_op op, rg_dtype d, spv_id x, spv_id y);
+spv_id sv_quotient64(gen *g, spv_id x, spv_id y); /* without a sign; y is not 0 */
 spv_id sv_word(gen *g, rg_dtype d, spv_id v); /* a register's bits: 32 or 64 */
 spv_id sv_of_word(gen *g, rg_dtype d, spv_id word);
 spv_id sv_raw(gen *g, rg_dtype d, spv_id v); /* as it lies in memory: 32 bits, zero-extended, or 64 */

@@ -303,7 +303,7 @@ set_task_index(gen *g, const ir_op *op, const domain *d, uint32_t k, spv_id plac
 static spv_id
 split_off(gen *g, spv_id *number, spv_id by)
 {
-    spv_id q = emit(g, SPV_U_DIV, g->u64, *number, by), rest = emit(g, SPV_I_SUB, g->u64, *number, emit(g, SPV_I_MUL, g->u64, q, by));
+    spv_id q = sv_quotient64(g, *number, by), rest = emit(g, SPV_I_SUB, g->u64, *number, emit(g, SPV_I_MUL, g->u64, q, by));
     *number = q;
     return rest;
 }
