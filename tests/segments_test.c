@@ -60,6 +60,18 @@ static const char formula_text[] =
     "    yield\n  }\n"
     "  yield\n}\n";
 
+/* What an iteration begins with is done by the segment that decides on it. */
+static const char head_text[] =
+    "kernel @k(%n: i32, %x: buf<i32,1>, %y: buf<f32,1>) {\n"
+    "  %zero: i32 = const 0\n  %one: f32 = const 1\n  %two: i32 = const 2\n"
+    "  for %i: i32 = %zero to %n step 1 {\n"
+    "    %v: i32 = load %x[%i]\n"
+    "    %m: i32 = mul %v, %two\n"
+    "    parallel (%j: i32) = (%zero) to (%m) {\n      store %y[%j], %one\n      yield\n    }\n"
+    "    store %x[%i], %m\n"
+    "    yield\n  }\n"
+    "  yield\n}\n";
+
 static ir_module *
 parsed(const char *text, ir_stage stage, diag_list *diags)
 {
@@ -144,6 +156,7 @@ main(void)
     check_steps(for_text, "run0 loop5 exit5 task1 run2 end1");
     check_steps(asking_text, "run0 loop13 exit13 run1 if9 run2 if8 task3 end8 end9 run4 exit13 run5 end1 loop18 run6 exit18 task7 end14");
     check_steps(formula_text, "run0 loop7 exit7 task1 run2 task3 run4 end1");
+    check_steps(head_text, "run0 loop5 exit5 task1 run2 end1");
     check_places();
     check_refused("kernel @k(%n: i32, %x: buf<i32,1>) {\n  %0: i32 = const 0\n  store %x[%0], %n\n  yield\n}\n", "segment or task");
     check_refused("kernel @k(%x: buf<i32,1>) {\n  %0: i32 = const 0\n  segment {\n    segment {\n      yield\n    }\n    yield\n  }\n  yield\n}\n",

@@ -20,7 +20,8 @@
  * What a segment yields lies in the launch's record (record.h). Nothing but segments and tasks can write there, so each value that
  * such a loop or if hands on is the result of the segment directly before: that segment writes it to where it goes. Values that are
  * there already (ir_stays_in_place) need no segment. So it is with conditions: who runs a launch may have the segment compare the condition
- * with what was expected, and go on without a look. What a loop computes before its first exit moves to the end of each iteration.
+ * with what was expected, and go on without a look. What a loop computes before its first exit moves to the end of each iteration,
+ * as does what an iteration begins with behind that exit.
  *
  * Arrays that a segment saves on the tape or restores are copied behind it, and temporary ones are set to zero (segments_put_off). What may
  * not come before such a copy is another segment's. So are conditions, behind which nothing of the segment may be left to be done. */
@@ -191,45 +192,55 @@ count_in_segments(cutter *c, ir_op *loop)
 
 enum { TURNED_MOST = 200 }; /* ops that are copied */
 
-/* What a loop does before its first exit, if that is kernel-level code. */
+/* What a loop does before its first exit, or between that and its first task, if that is kernel-level code. It moves to the segments
+ * before the loop and at the end of each iteration, where the next one is decided on. What only chooses buffers stays, and behind the
+ * exit all formulas do. */
 typedef struct lead {
-    ir_op *loop, *exit;
+    ir_op *loop, *exit, *first, *end; /* end: behind the last one */
     arena *scratch;
     ir_value **param; /* by id of a value of it: the parameter that it becomes */
     uint32_t ops;
-    bool possible;
+    bool behind, possible, replaces; /* behind: the exit */
 } lead;
 
+/* Where arrays are saved or restored, the segment is not the last step of an iteration. */
 static bool
 can_be_copied(ir_op *op, void *user)
 {
     lead *l = user;
+    bool copies = op->code == RG_OP_TAPE_SAVE || op->code == RG_OP_TAPE_RESTORE;
     l->ops++;
     l->possible &= op->code != RG_OP_TEMP && op->code != RG_OP_SLOT && op->code != RG_OP_PARALLEL && l->ops <= TURNED_MOST;
+    l->possible &= !(copies && l->behind);
     return l->possible;
 }
 
-static lead
-lead_of(cutter *c, ir_op *loop)
+static bool
+goes_with_lead(const lead *l, const ir_op *op)
 {
-    lead l = {.loop = loop, .exit = ir_next_exit(loop, NULL), .scratch = c->scratch, .possible = true};
+    bool stays = ir_is_declaration(op) || op->code == RG_OP_PICK || (l->behind && ir_is_formula(op));
+    return !stays && ir_stands_before(op, l->end);
+}
+
+static void
+look_at_lead(lead *l)
+{
     bool some = false;
-    for (ir_op *op = loop->regions[0]->first; op != l.exit && l.possible; op = op->next) {
-        some |= !ir_is_declaration(op);
-        can_be_copied(op, &l);
+    for (ir_op *op = l->first; op != l->end && l->possible; op = op->next) {
+        some |= goes_with_lead(l, op);
+        can_be_copied(op, l);
         for (uint32_t i = 0; i < op->nregions; i++)
-            ir_walk(op->regions[i], can_be_copied, &l);
+            ir_walk(op->regions[i], can_be_copied, l);
         for (uint32_t i = 0; i < op->nresults; i++)
-            l.possible &= op->results[i]->type.kind != IR_SLOT;
+            l->possible &= op->results[i]->type.kind != IR_SLOT;
     }
-    l.possible &= some;
-    return l;
+    l->possible &= some;
 }
 
 static bool
 belongs_to_lead(const lead *l, const ir_value *v)
 {
-    return v->def && v->region == l->loop->regions[0] && !ir_is_declaration(v->def) && ir_stands_before(v->def, l->exit);
+    return v->def && v->region == l->loop->regions[0] && !ir_stands_before(v->def, l->first) && goes_with_lead(l, v->def);
 }
 
 /* A value of the lead that is used behind it is carried now. */
@@ -243,54 +254,136 @@ carry_lead(ir_op *op, void *user)
             continue;
         if (!l->param[v->id])
             l->param[v->id] = ir_region_param(l->loop->regions[0], v->type, v->name);
-        op->args[i] = l->param[v->id];
+        if (l->replaces)
+            op->args[i] = l->param[v->id];
     }
     return true;
 }
 
-/* The lead once more before `at`, for these values of the loop's parameters; what is carried of it goes to `to`. */
 static void
-copy_lead(const lead *l, ir_op *at, ir_value *const *given, uint32_t n, ir_op *to)
+carry_all(lead *l, bool replaces)
 {
-    ir_region *body = l->loop->regions[0], *aside = ir_region_new(body->fn, NULL);
+    l->replaces = replaces;
+    for (ir_op *op = l->first; op; op = op->next) {
+        if (goes_with_lead(l, op))
+            continue;
+        carry_lead(op, l);
+        for (uint32_t i = 0; i < op->nregions; i++)
+            ir_walk(op->regions[i], carry_lead, l);
+    }
+}
+
+/* The lead once more in `into`, for these values of the loop's parameters. Operands of `to`: what is carried of it. */
+static void
+copy_lead(const lead *l, ir_value *const *given, uint32_t n, ir_region *into, ir_op *to)
+{
+    ir_region *body = l->loop->regions[0];
     ir_value **map = arena_new_n(l->scratch, ir_value *, body->fn->next_id);
     for (uint32_t i = 0; i < n; i++)
         map[body->params[i]->id] = given[i];
-    for (const ir_op *op = body->first; op != l->exit; op = op->next)
-        ir_op_clone(body->fn, op, map, aside);
-    edit_splice(at, aside, NULL);
+    for (const ir_op *op = l->first; op != l->end; op = op->next)
+        ir_op_clone(body->fn, op, map, into);
     for (uint32_t i = n; i < body->nparams; i++)
-        for (const ir_op *op = body->first; op != l->exit; op = op->next)
+        for (const ir_op *op = l->first; op != l->end; op = op->next)
             for (uint32_t r = 0; r < op->nresults; r++)
                 if (l->param[op->results[r]->id] == body->params[i])
                     ir_op_arg(to, body->fn, map[op->results[r]->id]);
 }
 
-/* Such code moves to where an iteration is decided on: before the loop, and to the end of each iteration, where a segment is anyway. */
-static bool
-turn_loop(cutter *c, ir_op *loop)
+/* Before `at`, which goes on with the loop. */
+static void
+copy_before_exit(const lead *l, ir_op *at, ir_value *const *given, uint32_t n)
 {
-    lead l = lead_of(c, loop);
-    ir_region *body = loop->regions[0];
+    ir_region *aside = ir_region_new(l->loop->parent->fn, NULL);
+    copy_lead(l, given, n, aside, at);
+    edit_splice(at, aside, NULL);
+}
+
+/* a cursor of these; NULL: none is there */
+static ir_value *
+some_cursor(ir_value *const *given, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (given[i]->type.kind == IR_CURSOR)
+            return given[i];
+    return NULL;
+}
+
+/* The same of what stands behind the exit, where the loop goes on. Else what is carried is nothing. */
+static void
+copy_behind_exit(const lead *l, ir_op *at, ir_value *const *given, uint32_t n)
+{
+    ir_fn *fn = l->loop->parent->fn;
+    ir_op *choice = ir_op_new(fn, RG_OP_IF, 1, 2, l->loop->loc), *none = ir_op_new(fn, RG_OP_YIELD, 0, 0, l->loop->loc);
+    ir_op *yield = ir_op_new(fn, RG_OP_YIELD, 0, 0, l->loop->loc);
+    ir_op_arg(choice, fn, given[l->exit->args[0]->index]);
+    ir_insert_before(at, choice);
+    ir_append(choice->regions[0], none);
+    copy_lead(l, given, n, choice->regions[1], yield);
+    ir_append(choice->regions[1], yield);
+    ir_emit e = ir_emit_before(none);
+    for (uint32_t i = 0; i < yield->nargs; i++) {
+        ir_type type = yield->args[i]->type;
+        ir_op_arg(none, fn, type.kind == IR_CURSOR ? some_cursor(given, n) : ir_emit_const(&e, (rg_dtype)type.dtype, 0));
+    }
+    for (uint32_t i = 0; i < yield->nargs; i++)
+        ir_op_arg(at, fn, ir_op_result(choice, fn, yield->args[i]->type, yield->args[i]->name));
+}
+
+static bool
+turn_lead(lead *l, uint32_t ids, void (*copy)(const lead *l, ir_op *at, ir_value *const *given, uint32_t n))
+{
+    ir_region *body = l->loop->regions[0];
     ir_op *yield = ir_terminator(body);
     uint32_t n = body->nparams;
-    if (!l.possible)
+    look_at_lead(l);
+    if (!l->possible)
         return false;
-    l.param = arena_new_n(c->scratch, ir_value *, c->fn->next_id);
-    for (ir_op *op = l.exit, *next; op; op = next) {
+    l->param = arena_new_n(l->scratch, ir_value *, ids);
+    carry_all(l, false);
+    copy(l, l->loop, l->loop->args, n);
+    copy(l, yield, yield->args, n);
+    carry_all(l, true);
+    for (ir_op *op = l->first, *next; op != l->end; op = next) {
         next = op->next;
-        carry_lead(op, &l);
-        for (uint32_t i = 0; i < op->nregions; i++)
-            ir_walk(op->regions[i], carry_lead, &l);
-    }
-    copy_lead(&l, loop, loop->args, n, loop);
-    copy_lead(&l, yield, yield->args, n, yield);
-    for (ir_op *op = body->first, *next; op != l.exit; op = next) {
-        next = op->next;
-        if (!ir_is_declaration(op))
+        if (goes_with_lead(l, op))
             ir_remove(op);
     }
     return true;
+}
+
+/* Code before the first exit. */
+static bool
+turn_loop(cutter *c, ir_op *loop)
+{
+    ir_op *exit = ir_next_exit(loop, NULL);
+    lead l = {.loop = loop, .exit = exit, .first = loop->regions[0]->first, .end = exit, .scratch = c->scratch, .possible = true};
+    return turn_lead(&l, c->fn->next_id, copy_before_exit);
+}
+
+static bool
+gives_values(const lead *l)
+{
+    bool cursor = some_cursor(l->loop->args, l->loop->nargs);
+    for (const ir_op *op = l->first; op != l->end; op = op->next)
+        for (uint32_t r = 0; r < op->nresults; r++) {
+            ir_type type = op->results[r]->type;
+            if (goes_with_lead(l, op) && !(type.kind == IR_SCALAR && !type.lanes) && !(type.kind == IR_CURSOR && cursor))
+                return false;
+        }
+    return true;
+}
+
+/* Code behind it, if what comes before it says whether it is taken. */
+static bool
+turn_head(cutter *c, ir_op *loop)
+{
+    ir_op *exit = ir_next_exit(loop, NULL);
+    lead l = {.loop = loop, .exit = exit, .first = exit->next, .end = exit->next, .scratch = c->scratch, .behind = true};
+    while (!holds_tasks(l.end) && l.end->code != RG_OP_EXIT_IF && l.end->code != RG_OP_YIELD)
+        l.end = l.end->next;
+    l.possible = ir_asks_first(exit) && gives_values(&l);
+    return turn_lead(&l, c->fn->next_id, copy_behind_exit);
 }
 
 /* -- the walk ---------------------------------------------------------------------------------------------------------- */
@@ -315,7 +408,7 @@ cut_region(cutter *c, ir_region *r)
         if (op->code == RG_OP_FOR && holds_tasks(op)) {
             count_in_segments(c, op);
             next = before ? before->next : r->first; /* what counts comes first */
-        } else if (op->code == RG_OP_LOOP && holds_tasks(op) && turn_loop(c, op)) {
+        } else if (op->code == RG_OP_LOOP && holds_tasks(op) && (turn_loop(c, op) || turn_head(c, op))) {
             next = before ? before->next : r->first;
         } else if (ir_is_declaration(op) || chooses_from_outside(c, op)) {
             ir_op *at = c->open ? c->open : op;
