@@ -28,7 +28,7 @@ typedef enum segments_kind {
     SEGMENTS_IF,      /* to behind `to` where the condition does not hold */
     SEGMENTS_ELSE,    /* to the end */
     SEGMENTS_END,
-    SEGMENTS_AGAIN    /* of code generators: to step `to` while pieces of the task are left to be run again */
+    SEGMENTS_AGAIN    /* of code generators: to step `to`, a task (entry: its own), while pieces of it are left to be run again */
 } segments_kind;
 
 typedef struct segments_step {

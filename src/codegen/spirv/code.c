@@ -6,6 +6,8 @@ spirv_code_write(str *out, const spirv_code *code)
 {
     bytes_put_u32(out, code->entries);
     bytes_put_u32(out, code->cells);
+    bytes_put_u32(out, code->lane_cells);
+    bytes_put_u32(out, code->keeps);
     bytes_put_u32(out, code->fixed);
     bytes_put_u32(out, code->uses);
     bytes_put_u32(out, code->nwords);
@@ -20,8 +22,8 @@ names_entries(const spirv_code *code)
 {
     for (size_t i = 0; i < code->info.steps.n; i++) {
         const segments_step *s = &code->info.steps.at[i];
-        bool runs = s->kind == SEGMENTS_RUN || s->kind == SEGMENTS_TASK;
-        if (s->kind > SEGMENTS_END || (runs && s->entry >= code->entries))
+        bool runs = s->kind == SEGMENTS_RUN || s->kind == SEGMENTS_TASK || s->kind == SEGMENTS_AGAIN;
+        if (s->kind > SEGMENTS_AGAIN || (runs && s->entry >= code->entries))
             return false;
     }
     return true;
@@ -34,6 +36,8 @@ spirv_read(rg_str bytes, spirv_code *out)
     arena *in = arena_new();
     *out = (spirv_code){.in = in, .entries = bytes_u32(&r)};
     out->cells = bytes_u32(&r);
+    out->lane_cells = bytes_u32(&r);
+    out->keeps = bytes_u32(&r);
     out->fixed = bytes_u32(&r);
     out->uses = bytes_u32(&r);
     out->nwords = bytes_count(&r, 4);

@@ -343,7 +343,7 @@ spirv_make(const ir_fn *fn, const spirv_options *options, str *bytes, diag_list 
     const spirv_features needed = SPIRV_INT64 | SPIRV_ADDRESSES | SPIRV_MODEL;
     arena *in = mem_scratch();
     gen g = {.kernel = fn, .ir = fn, .options = options, .in = in, .diags = diags, .code.info.steps.in = in, .functions.in = in,
-             .jobs.in = in, .again.in = in};
+             .jobs.in = in, .again.in = in, .noted.in = in};
     mem_owner owner;
     if ((options->features & needed) != needed) {
         sv_refuse(&g, NULL, "this device lacks 64-bit integers, buffer addresses or the Vulkan memory model");

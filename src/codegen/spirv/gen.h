@@ -37,6 +37,13 @@ typedef struct sv_job {
     unsigned plane;
 } sv_job;
 
+/* what a row keeps where a piece finds no page: sums, and where the piece's batch ends */
+typedef struct sv_notes {
+    bool end;
+    uint32_t n;
+    const rg_dtype *dtypes;
+} sv_notes;
+
 typedef struct gen {
     spv s;
     const ir_fn *kernel, *ir; /* ir: what is generated, the kernel or a function of the library */
@@ -56,7 +63,8 @@ typedef struct gen {
 
     spv_id u32, u64, f32, f64, truth, nothing;
     spv_id push, lane_input, group_input, row32, row64, word; /* variables of the module; the last three: of the workgroup */
-    spv_id cursor, first_page, pages, turned, failed_page;    /* the tape, of the module's own: 0 until asked for */
+    spv_id cursor, first_page, pages, turned, held, last_held; /* the tape, of the module's own: 0 until asked for */
+    map noted;                                                 /* variables of the module: what a piece began with (again.c) */
 
     /* of the entry */
     const ir_op *task;   /* NULL: a segment */
@@ -69,6 +77,10 @@ typedef struct gen {
     spv_id row, rows, worker; /* of sums, the one that is formed; whose tape is used. All u32 */
     spv_id fuel;         /* operations until it asks whether the launch is to end; 0: it has no loop that does */
     bool has_worker;     /* the tape is used */
+    bool loose, repeats, few; /* a task that gives its pages back; how it does with too few (again.c) */
+    spv_id share;        /* of a task: workgroups that share the pool. u32 */
+    spv_id fresh;        /* whether this is the task's first grid; 0: always */
+    sv_notes notes;
     sv_sum *sums;        /* of the task, nsums of them */
     uint32_t nsums;
     struct sv_late *late; /* additions that the region puts off; NULL: it does not */
@@ -253,7 +265,8 @@ bool sv_sum_waits(gen *g, const ir_op *op); /* a sum of lanes: it is formed wher
 
 /* -- sums.c -------------------------------------------------------------------------------------------------------- */
 void sv_sums_find(gen *g, const ir_op *op); /* g->sums of that task */
-void sv_sums_begin(gen *g, const ir_op *op, spv_id threads); /* where it is entered: their cells are cleared */
+/* where it is entered: their cells are cleared, where that holds (0: always) */
+void sv_sums_begin(gen *g, const ir_op *op, spv_id threads, spv_id cleared);
 const sv_sum *sv_sum_of(const gen *g, const ir_op *op); /* NULL: no such addition */
 spv_id sv_cell(gen *g, const ir_op *op, const sv_sum *sum); /* the address of what op adds to */
 spv_id sv_sums_meet(gen *g); /* whether threads of the task add to an array itself; 0: never */
@@ -296,6 +309,20 @@ void sv_print(gen *g, const ir_op *op);
 void sv_tape_op(gen *g, const ir_op *op);
 void sv_worker_load(gen *g);
 void sv_worker_store(gen *g);
+
+/* -- again.c: tasks that give their pages back ------------------------------------------------------------------------ */
+void sv_again_find(gen *g, const ir_op *op); /* what op is, a task or not */
+void sv_again_begin(gen *g); /* of one that is loose: its share, its worker */
+void sv_again_end(gen *g);
+/* What is left of the row by the grid before, which is the caller's now; some 0: never anything. */
+typedef struct sv_left {
+    spv_id waits;         /* it is to be run: it goes on, or it was not begun */
+    spv_id some, at, end; /* it goes on there, up to there, as they were noted */
+} sv_left;
+sv_left sv_again_left(gen *g);
+/* n sums of the row, whose dtypes stay: as they are noted before each piece (end 0: there is none), and what the row goes on with */
+void sv_again_note(gen *g, spv_id at, spv_id end, uint32_t n, const rg_dtype *dtypes, const spv_id *sums);
+void sv_again_sums(gen *g, const sv_left *left, uint32_t n, const rg_dtype *dtypes, const spv_id *types, spv_id *sums);
 
 /* -- task.c -------------------------------------------------------------------------------------------------------- */
 void sv_entries(gen *g);

@@ -53,10 +53,13 @@ typedef struct spirv_code {
     uint32_t nwords;
     uint32_t entries;
     uint32_t cells;  /* of partial results, 8 bytes each, for each row of pieces */
+    uint32_t lane_cells; /* of sums that a row keeps for each of its lanes while it is not done */
+    bool keeps;      /* tapes outlive a task */
     bool fixed;      /* deterministic: rows do not follow from how many workgroups there are */
     spirv_features uses;
     /* has_tape, prints, the places, bytes of the record, the steps: RUN is a dispatch of one workgroup, TASK one of
-     * rt_vulkan_launch.groups; what has to follow a segment or task are entries of their own, and there is no AGAIN */
+     * rt_vulkan_launch.groups; what has to follow a segment or task are entries of their own. AGAIN is the task's entry once more, as
+     * often as rt_vulkan_fewer says from `groups` down to one, with rt_vulkan_task.groups workgroups: mostly none */
     ll_gpu_info info;
     arena *in;
 } spirv_code;

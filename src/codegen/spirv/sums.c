@@ -116,12 +116,13 @@ place_sums(gen *g, const ir_op *op, spv_id threads, spv_id row)
 /* -- in the task --------------------------------------------------------------------------------------------------------- */
 
 void
-sv_sums_begin(gen *g, const ir_op *op, spv_id threads)
+sv_sums_begin(gen *g, const ir_op *op, spv_id threads, spv_id cleared)
 {
     sv_sums_find(g, op);
     if (!g->nsums)
         return;
     spv_id total = place_sums(g, op, threads, sv_high(g, g->row)), first = g->sums[0].at;
+    total = cleared ? sv_choose(g, g->u64, cleared, total, sv_u64(g, 0)) : total;
     sv_loop l = sv_count(g, sv_high(g, g->lane), total, 0, NULL, NULL);
     sv_write64(g, cell_behind(g, first, l.at[0]), 0, sv_u64(g, 0));
     sv_count_end(g, &l, sv_u64(g, RT_WARP), NULL);

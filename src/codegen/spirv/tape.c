@@ -1,8 +1,9 @@
 /* The tape: pages, and how much of them is left. SPDX-License-Identifier: Apache-2.0
  *
  * As rt/gpu/pages.c has it, in code of the module's own: a page is taken from the pool by counting, chained behind the one below, and
- * found there again. A workgroup's cursor, first page and count of pages lie in its worker between tasks; what it has taken it keeps
- * until the launch ends. Segments have a worker, too, and take pages alike; those for an array in one go. All lanes run this together. */
+ * found there again. A workgroup's cursor, first page and count of pages lie in its worker between tasks. What tasks take that keep frames
+ * is the worker's until the launch ends; what others take goes back as they end (again.c). Segments have a worker, too, and take pages
+ * alike; those for an array in one go. All lanes run this together. */
 #include "codegen/spirv/tape.h"
 
 enum { ON_PAGE = RT_GPU_PAGE - 1, NOWHERE = RT_GPU_PAGE - 1 /* where a tape without pages stands */ };
@@ -50,6 +51,19 @@ of_turned(gen *g)
     return own_variable(g, &g->turned, g->u32);
 }
 
+/* of a task that gives pages back: how many its worker held before, and the last one of them; 0: it had none */
+static spv_id
+of_held(gen *g)
+{
+    return own_variable(g, &g->held, g->u32);
+}
+
+static spv_id
+of_last_held(gen *g)
+{
+    return own_variable(g, &g->last_held, g->u64);
+}
+
 static spv_id
 own(gen *g, spv_id type, spv_id variable)
 {
@@ -69,7 +83,12 @@ sv_worker_load(gen *g)
     g->code.info.has_tape = true;
     set_own(g, of_cursor(g), sv_choose(g, g->u64, sv_is_zero(g, stands), sv_u64(g, NOWHERE), stands));
     set_own(g, of_first_page(g), sv_read64(g, at, offsetof(rt_vulkan_worker, first_page)));
-    set_own(g, of_pages(g), sv_read32(g, at, offsetof(rt_vulkan_worker, pages)));
+    spv_id pages = sv_read32(g, at, offsetof(rt_vulkan_worker, pages));
+    set_own(g, of_pages(g), pages);
+    if (g->loose) {
+        set_own(g, of_held(g), pages);
+        set_own(g, of_last_held(g), sv_u64(g, 0));
+    }
     set_own(g, of_turned(g), sv_read32(g, at, offsetof(rt_vulkan_worker, turned)));
 }
 
@@ -84,9 +103,24 @@ count_what_is_left(gen *g, spv_id then, spv_id now)
     sv_atomic_add32(g, sv_add(g, g->launch, offsetof(rt_vulkan_launch, taped)), units);
 }
 
+/* All that the worker was goes on as it was. */
+static void
+cut_chain(gen *g)
+{
+    spv_id last = own(g, g->u64, of_last_held(g));
+    sv_branch once = sv_once(g), some = sv_if(g, sv_not(g, sv_is_zero(g, last)));
+    sv_write64(g, last, offsetof(rt_page, next), sv_u64(g, 0));
+    sv_end_if(g, &some);
+    sv_end_once(g, &once);
+}
+
 void
 sv_worker_store(gen *g)
 {
+    if (g->loose) {
+        cut_chain(g);
+        return;
+    }
     spv_id at = worker_address(g, g->launch), now = own(g, g->u64, of_cursor(g));
     sv_branch once = sv_once(g);
     if (g->task && (g->task->records || g->task->rewinds)) {
@@ -158,24 +192,24 @@ sv_is_full(gen *g, spv_id cursor, spv_id bytes)
 /* -- taking pages ------------------------------------------------------------------------------------------------------------ */
 
 /* of a function that has no entry's values */
-static void
-enter_function(gen *g, sv_inside *f)
+void
+sv_enter_function(gen *g, sv_inside *f)
 {
     *f = (sv_inside){g->launch, g->lane};
     g->launch = sv_launch_here(g);
     g->lane = emit(g, SPV_LOAD, g->u32, g->lane_input);
 }
 
-static void
-leave_function(gen *g, const sv_inside *f)
+void
+sv_leave_function(gen *g, const sv_inside *f)
 {
     g->launch = f->launch;
     g->lane = f->lane;
 }
 
 /* the pool's limit for tapes */
-static spv_id
-page_limit(gen *g)
+spv_id
+sv_page_limit(gen *g)
 {
     spv_id heap = sv_read64(g, g->launch, offsetof(rt_vulkan_launch, heap));
     spv_id taken = sv_low(g, emit(g, SPV_U_DIV, g->u64, sv_add(g, heap, RT_GPU_PAGE - 1), sv_u64(g, RT_GPU_PAGE)));
@@ -207,49 +241,79 @@ chain_pages(gen *g, spv_id here, spv_id at, spv_id count, spv_id is_bottom)
     sv_barrier(g);
 }
 
-/* `count` fresh pages, chained behind `here` (0: the first): new_pages(here, count, place), the first one's address; 0 after a fault. */
+/* Functions that take pages are three, for tasks of different kinds. */
+static const char *
+of_kind(const gen *g, const char *const names[3])
+{
+    return names[g->repeats ? 2 : g->loose];
+}
+
+/* The number of the first of so many pages; `limit`, or there are too few behind it: they were not given. */
+static spv_id
+count_pages(gen *g, spv_id count, spv_id limit)
+{
+    spv_id top = sv_add(g, g->launch, offsetof(rt_vulkan_launch, top)), possible = emit(g, SPV_U_LESS_EQUAL, g->truth, count, limit);
+    sv_branch first = sv_if(g, sv_and(g, possible, sv_is_first(g))); /* the counter stays near the limit */
+    spv_id given = sv_atomic_add32(g, g->loose ? sv_loose_pages(g) : top, count);
+    if (g->loose)
+        given = emit(g, SPV_I_ADD, g->u32, given, sv_read32(g, top, 0));
+    sv_end_if(g, &first);
+    given = sv_take_id(g, g->u32, sv_made(g, &first, g->u32, given, limit), sv_u32(g, 0));
+    return sv_glsl(g, SPV_U_MIN, g->u32, 2, (spv_id[]){given, limit});
+}
+
+/* Where the chain ends whose pages stay. */
+static void
+note_last_held(gen *g, spv_id here)
+{
+    spv_id first = sv_is(g, own(g, g->u32, of_pages(g)), own(g, g->u32, of_held(g)));
+    set_own(g, of_last_held(g), sv_choose(g, g->u64, first, here, own(g, g->u64, of_last_held(g))));
+}
+
+/* `count` fresh pages, chained behind `here` (0: the first): new_pages(here, count, place), the first one's address; 0: there are
+ * not so many, which is a fault unless the piece is run again. */
 static spv_id
 new_pages_function(gen *g)
 {
-    spv_id types[3] = {g->u64, g->u32, g->u32}, p[3], zero = sv_u32(g, 0), none = sv_u64(g, 0);
+    static const char *const names[3] = {"new_pages", "new_loose_pages", "new_pages_or_none"};
+    spv_id types[3] = {g->u64, g->u32, g->u32}, p[3], none = sv_u64(g, 0);
     sv_function f;
     sv_inside outside;
-    if (!sv_function_open(g, &f, "new_pages", g->u64, 3, types, p))
+    if (!sv_function_open(g, &f, of_kind(g, names), g->u64, 3, types, p))
         return f.id;
-    enter_function(g, &outside);
-    spv_id count = p[1], limit = page_limit(g), possible = emit(g, SPV_U_LESS_EQUAL, g->truth, count, limit);
-    sv_branch first = sv_if(g, sv_and(g, possible, sv_is_first(g))); /* the counter stays near the limit */
-    spv_id given = sv_atomic_add32(g, sv_add(g, g->launch, offsetof(rt_vulkan_launch, top)), count);
-    sv_end_if(g, &first);
-    given = sv_take_id(g, g->u32, sv_made(g, &first, g->u32, given, limit), zero);
-    given = sv_glsl(g, SPV_U_MIN, g->u32, 2, (spv_id[]){given, limit});
+    sv_enter_function(g, &outside);
+    spv_id count = p[1], limit = sv_page_limit(g), given = count_pages(g, count, limit);
     spv_id fails = emit(g, SPV_U_GREATER, g->truth, count, emit(g, SPV_I_SUB, g->u32, limit, given));
+    spv_id faulty = g->repeats ? sv_and(g, fails, sv_is_alone(g)) : fails;
     spv_id bytes = emit(g, SPV_I_MUL, g->u64, sv_high(g, emit(g, SPV_I_ADD, g->u32, given, count)), sv_u64(g, RT_GPU_PAGE));
     spv_id budget = sv_read64(g, g->launch, offsetof(rt_vulkan_launch, budget));
-    sv_tell_fault(g, RT_FAULT_BUDGET, p[2], bytes, budget, sv_and(g, fails, sv_is_first(g)));
+    sv_tell_fault(g, RT_FAULT_BUDGET, p[2], bytes, budget, sv_and(g, faulty, sv_is_first(g)));
     spv_id at = emit(g, SPV_I_MUL, g->u64, sv_high(g, given), sv_u64(g, RT_GPU_PAGE)), is_bottom = sv_is_zero(g, p[0]);
     at = emit(g, SPV_I_ADD, g->u64, sv_read64(g, g->launch, offsetof(rt_vulkan_launch, pool)), at);
     sv_branch there = sv_if(g, sv_not(g, fails));
     chain_pages(g, p[0], at, count, is_bottom);
     sv_end_if(g, &there);
+    if (g->loose)
+        note_last_held(g, p[0]);
     set_own(g, of_first_page(g), sv_choose(g, g->u64, is_bottom, at, own(g, g->u64, of_first_page(g))));
     set_own(g, of_pages(g), emit(g, SPV_I_ADD, g->u32, own(g, g->u32, of_pages(g)), count));
     emit_do(g, SPV_RETURN_VALUE, sv_choose(g, g->u64, fails, none, at));
-    leave_function(g, &outside);
+    sv_leave_function(g, &outside);
     sv_function_close(g, &f);
     return f.id;
 }
 
-/* The bottom of the page above the cursor's: page(cursor, count, place), which takes so many if there is none; 0 after a fault. */
+/* The bottom of the page above the cursor's: page(cursor, count, place), which takes so many if there is none; 0: as above. */
 static spv_id
 page_function(gen *g)
 {
+    static const char *const names[3] = {"page", "loose_page", "page_or_none"};
     spv_id types[3] = {g->u64, g->u32, g->u32}, p[3], none = sv_u64(g, 0), take = new_pages_function(g);
     sv_function f;
     sv_inside outside;
-    if (!sv_function_open(g, &f, "page", g->u64, 3, types, p))
+    if (!sv_function_open(g, &f, of_kind(g, names), g->u64, 3, types, p))
         return f.id;
-    enter_function(g, &outside);
+    sv_enter_function(g, &outside);
     spv_id here = page_of(g, p[0]), first_page = own(g, g->u64, of_first_page(g));
     sv_branch some = sv_if(g, emit(g, SPV_I_NOT_EQUAL, g->truth, here, none));
     spv_id next = sv_read64(g, here, offsetof(rt_page, next));
@@ -266,7 +330,7 @@ page_function(gen *g)
     sv_end_once(g, &write);
     set_own(g, of_turned(g), sv_u32(g, UINT32_MAX));
     emit_do(g, SPV_RETURN_VALUE, sv_choose(g, g->u64, fails, none, sv_add(g, above, RT_GPU_HEADER)));
-    leave_function(g, &outside);
+    sv_leave_function(g, &outside);
     sv_function_close(g, &f);
     return f.id;
 }
@@ -281,7 +345,7 @@ spv_id
 sv_next_page(gen *g, spv_id cursor, spv_id count, const ir_op *op)
 {
     spv_id next = sv_call_function(g, page_function(g), g->u64, 3, (spv_id[]){cursor, count, place_number(g, op)});
-    sv_leave_if(g, sv_is_zero(g, next));
+    (g->repeats ? sv_stop_if : sv_leave_if)(g, sv_is_zero(g, next));
     return next;
 }
 
@@ -310,8 +374,11 @@ sv_above_bottom(gen *g, spv_id cursor)
 spv_id
 sv_pages_left(gen *g, spv_id depth)
 {
-    spv_id limit = page_limit(g), top = sv_take_id(g, g->u32, sv_read32(g, g->launch, offsetof(rt_vulkan_launch, top)), sv_u32(g, 0));
-    spv_id share = g->task ? g->rows : sv_u32(g, 1), none = sv_u32(g, 0);
+    spv_id limit = sv_page_limit(g), top = sv_read32(g, g->launch, offsetof(rt_vulkan_launch, top)), none = sv_u32(g, 0);
+    if (g->loose)
+        top = emit(g, SPV_I_ADD, g->u32, top, sv_read32(g, sv_loose_pages(g), 0));
+    top = sv_take_id(g, g->u32, top, none);
+    spv_id share = g->loose ? g->share : g->task ? g->rows : sv_u32(g, 1);
     spv_id some = emit(g, SPV_U_LESS, g->truth, top, limit);
     spv_id free = emit(g, SPV_U_DIV, g->u32, emit(g, SPV_I_SUB, g->u32, limit, top), share);
     free = sv_high(g, sv_choose(g, g->u32, some, free, none));

@@ -10,7 +10,11 @@ typedef struct sv_inside {
     spv_id launch, lane;
 } sv_inside;
 
-/* tape.c: 64 bits all of them */
+/* tape.c */
+void sv_enter_function(gen *g, sv_inside *f);
+void sv_leave_function(gen *g, const sv_inside *f);
+spv_id sv_page_limit(gen *g); /* u32: of the pool, for tapes */
+/* 64 bits all of them */
 spv_id sv_in_page(gen *g, spv_id cursor);
 spv_id sv_depth(gen *g, spv_id cursor);
 spv_id sv_height(gen *g, spv_id cursor);
@@ -21,6 +25,11 @@ spv_id sv_next_page(gen *g, spv_id cursor, spv_id count, const ir_op *op);
 spv_id sv_above_bottom(gen *g, spv_id cursor);
 spv_id sv_pages_left(gen *g, spv_id depth);
 spv_id sv_first_page(gen *g);
+
+/* again.c */
+spv_id sv_loose_pages(gen *g); /* the address of the counter */
+spv_id sv_is_alone(gen *g); /* whether one workgroup runs all that is left of the task */
+void sv_stop_if(gen *g, spv_id condition); /* the piece is left, and the entry ends */
 
 /* frames.c */
 void sv_begin_own_frames(gen *g, const ir_op *begin, const ir_own_tape *own);

@@ -4,12 +4,13 @@
  * lanes, thread by thread. Piece p is group p % (groups of a row) of row p / (groups of a row). Who runs it:
  *
  *   dealt    workgroup w has the pieces w, w + G, ..., so that those who record and those who rewind have the same tape
- *   taken    pieces may take different times, and leave nothing for another task: workgroups take batches as they are done
- *   by rows  deterministic launches: row r of R has the pieces r, r + R, ..., sums and a tape of its own; R follows from the launch's
- *            arguments alone. Workgroup w has the rows w, w + G, ...
- *   in order deterministic launches, where threads see in which order they come: workgroup 0, first to last, each with its row's tape
+ *   taken    pieces may take different times, and leave nothing for another task: a row begins with a batch, and takes others
+ *   by rows  deterministic launches: row r of R has the pieces r, r + R, ..., sums of its own and, where frames are kept, a tape; R
+ *            follows from the launch's arguments alone. Workgroup w has the rows w, w + G, ...
+ *   in order deterministic launches, where threads see in which order they come: workgroup 0, first to last, with kept tapes of rows
  *
- * What is dealt has a row for each workgroup. */
+ * What is dealt or taken has a row for each workgroup. Tapes that leave nothing are the workgroup's, whatever row it runs; where there are
+ * too few pages for all, fewer workgroups run the rows, or what is left of them (again.c). */
 #include "analysis/divergence.h"
 #include "analysis/pages.h"
 #include "codegen/spirv/gen.h"
@@ -81,6 +82,7 @@ open_entry(gen *g, spv_function *f, const ir_op *op, uint32_t place)
     memset(g->lane_bits, 0, sizeof g->lane_bits);
     g->own_frames = 0;
     g->behind_pops = NULL;
+    g->fresh = 0;
     g->ir = g->kernel;
     g->task = op && op->code == RG_OP_PARALLEL ? op : NULL;
     g->region = op ? op->regions[0] : g->kernel->body;
@@ -98,6 +100,7 @@ open_entry(gen *g, spv_function *f, const ir_op *op, uint32_t place)
     g->row = g->worker = g->group;
     g->has_worker = op && !ir_walk(op->regions[0], is_no_tape, &own) && !own;
     g->s.at_top = false;
+    sv_again_find(g, op);
     return fn;
 }
 
@@ -348,7 +351,8 @@ typedef struct pieces {
     const ir_op *op;
     const domain *d;
     bool taken;
-    spv_id each, last;        /* pieces of a batch; what the counter gives whoever asks last */
+    const sv_left *left;
+    spv_id each;              /* pieces of a batch */
     spv_id next, next_end;    /* the pieces behind this one */
     spv_id in_order;          /* 0: they are not */
 } pieces;
@@ -386,28 +390,22 @@ runs_in_order_here(gen *g, const ir_op *op)
     return ir_walk(op->regions[0], sees_no_order, g) ? sv_sums_meet(g) : spv_truth(&g->s, true);
 }
 
-/* Workgroup w begins with batch w and takes others until there is none left. So the counter is asked as often as there are batches: once
- * for each of the others, and once by each workgroup that has begun. */
+/* Row r begins with batch r and takes others until there is none left. */
 static void
 cut_into_batches(gen *g, pieces *p)
 {
-    spv_id all = p->d->pieces, parts = emit(g, SPV_I_MUL, g->u64, sv_high(g, g->groups), sv_u64(g, BATCHES));
-    p->each = sv_add(g, emit(g, SPV_U_DIV, g->u64, all, parts), 1);
-    spv_id batches = emit(g, SPV_U_DIV, g->u64, emit(g, SPV_I_ADD, g->u64, all, sv_add(g, p->each, UINT64_MAX)), p->each);
-    p->last = sv_low(g, sv_add(g, batches, UINT64_MAX));
+    spv_id parts = emit(g, SPV_I_MUL, g->u64, sv_high(g, g->groups), sv_u64(g, BATCHES));
+    p->each = sv_add(g, emit(g, SPV_U_DIV, g->u64, p->d->pieces, parts), 1);
 }
 
-/* The first piece of the batch that the counter gives. Who asks last sets it to zero for the next task. */
+/* The first piece of the batch that the counter gives. */
 static spv_id
 take_batch(gen *g, const pieces *p)
 {
-    spv_id word = sv_add(g, sv_read64(g, g->launch, offsetof(rt_vulkan_launch, workers)), offsetof(rt_vulkan_worker, taken));
+    spv_id word = sv_add(g, sv_read64(g, g->launch, offsetof(rt_vulkan_launch, task)), offsetof(rt_vulkan_task, batches));
     spv_id zero = sv_u32(g, 0);
     sv_branch first = sv_if(g, sv_is_first(g));
     spv_id number = sv_atomic_add32(g, word, sv_u32(g, 1));
-    sv_branch last = sv_if(g, sv_is(g, number, p->last));
-    sv_write32(g, word, 0, zero);
-    sv_end_if(g, &last);
     sv_end_if(g, &first);
     number = sv_take_id(g, g->u32, sv_made(g, &first, g->u32, number, zero), zero);
     return emit(g, SPV_I_MUL, g->u64, emit(g, SPV_I_ADD, g->u64, sv_high(g, g->groups), sv_high(g, number)), p->each);
@@ -425,11 +423,17 @@ find_next(gen *g, pieces *p, spv_id piece, spv_id end)
     p->next_end = sv_made(g, &b, g->u64, start_end, end);
 }
 
-/* A piece's tape is that of its row. */
+/* A tape that is kept is that of the piece's row. */
+static bool
+has_tape_of_row(const gen *g, const pieces *p)
+{
+    return p->in_order && g->has_worker && !g->loose;
+}
+
 static void
 enter_worker(gen *g, const pieces *p, spv_id piece)
 {
-    if (!p->in_order || !g->has_worker)
+    if (!has_tape_of_row(g, p))
         return;
     spv_id row = sv_low(g, emit(g, SPV_U_MOD, g->u64, piece, sv_high(g, g->rows)));
     g->worker = sv_choose(g, g->u32, p->in_order, row, g->row);
@@ -439,8 +443,14 @@ enter_worker(gen *g, const pieces *p, spv_id piece)
 static void
 leave_worker(gen *g, const pieces *p)
 {
-    if (p->in_order && g->has_worker)
+    if (has_tape_of_row(g, p))
         sv_worker_store(g);
+}
+
+static spv_id
+goes_on_at(gen *g, const sv_left *left, spv_id at, spv_id otherwise)
+{
+    return left->some ? sv_choose(g, g->u64, left->some, at, otherwise) : otherwise;
 }
 
 /* carried values: n sums, and room for one more */
@@ -450,9 +460,10 @@ pieces_begin(gen *g, pieces *p, uint32_t n, spv_id *types, spv_id *sums)
     spv_id piece, first = sv_high(g, g->row), none = sv_u64(g, 0), one = sv_u64(g, 1), step = sv_high(g, g->rows);
     if (p->taken) {
         cut_into_batches(g, p);
-        first = emit(g, SPV_I_MUL, g->u64, sv_high(g, g->group), p->each);
+        first = emit(g, SPV_I_MUL, g->u64, first, p->each);
         types[n] = g->u64;
-        sums[n] = emit(g, SPV_I_ADD, g->u64, first, p->each);
+        sums[n] = goes_on_at(g, p->left, p->left->end, emit(g, SPV_I_ADD, g->u64, first, p->each));
+        first = goes_on_at(g, p->left, p->left->at, first);
         p->l = sv_count(g, first, p->d->pieces, n + 1, types, sums);
         piece = p->l.at[0];
     } else {
@@ -461,7 +472,7 @@ pieces_begin(gen *g, pieces *p, uint32_t n, spv_id *types, spv_id *sums)
             count = sv_choose(g, g->u64, p->in_order, sv_choose(g, g->u64, sv_is_zero(g, first), p->d->pieces, none), count);
             step = sv_choose(g, g->u64, p->in_order, one, step);
         }
-        p->l = sv_count(g, none, count, n, types, sums);
+        p->l = sv_count(g, goes_on_at(g, p->left, p->left->at, none), count, n, types, sums);
         spv_id k = p->op->rewinds ? emit(g, SPV_I_SUB, g->u64, sv_add(g, count, UINT64_MAX), p->l.at[0]) : p->l.at[0];
         piece = emit(g, SPV_I_ADD, g->u64, first, emit(g, SPV_I_MUL, g->u64, k, step));
     }
@@ -487,11 +498,16 @@ run_pieces_of_row(gen *g, pieces *p, spv_id *sums)
     const ir_op *op = p->op;
     uint32_t n = op->nresults;
     spv_id *types = arena_new_n(g->in, spv_id, n + 1); /* as `sums`, with room for one more */
+    rg_dtype *dtypes = arena_new_n(g->in, rg_dtype, n + 1);
     for (uint32_t r = 0; r < n; r++) {
-        types[r] = sv_register(g, sum_dtype(op, r));
+        dtypes[r] = sum_dtype(op, r);
+        types[r] = sv_register(g, dtypes[r]);
         sums[r] = identity_of(g, op, r);
     }
+    sv_again_sums(g, p->left, n, dtypes, types, sums);
     pieces_begin(g, p, n, types, sums);
+    if (g->repeats)
+        sv_again_note(g, p->l.at[0], p->taken ? p->l.at[1 + n] : 0, n, dtypes, p->l.at + 1);
     sv_region(g, op->regions[0]);
     if (g->failed)
         return;
@@ -505,13 +521,14 @@ run_pieces_of_row(gen *g, pieces *p, spv_id *sums)
 }
 
 static void
-run_row(gen *g, const ir_op *op, const domain *d)
+run_row(gen *g, const ir_op *op, const domain *d, const sv_left *left)
 {
     spv_id *sums = arena_new_n(g->in, spv_id, op->nresults + 1);
-    sv_sums_begin(g, op, d->threads);
-    pieces p = {.op = op, .d = d, .taken = may_be_taken(g, op), .in_order = runs_in_order_here(g, op)};
-    bool tape = g->has_worker && !p.in_order;
-    g->worker = g->row;
+    sv_sums_begin(g, op, d->threads, left->some ? sv_not(g, left->some) : 0);
+    pieces p = {.op = op, .d = d, .left = left, .taken = may_be_taken(g, op), .in_order = runs_in_order_here(g, op)};
+    bool tape = g->has_worker && !p.in_order && !g->loose;
+    if (!g->loose)
+        g->worker = g->row;
     if (tape)
         sv_worker_load(g);
     run_pieces_of_row(g, &p, sums);
@@ -526,12 +543,18 @@ run_row(gen *g, const ir_op *op, const domain *d)
 static void
 run_rows(gen *g, const ir_op *op, const domain *d)
 {
-    spv_id group = sv_high(g, g->group), groups = sv_high(g, g->groups), rows = sv_high(g, g->rows);
-    sv_loop l = sv_count(g, group, rows, 0, NULL, NULL);
+    spv_id first = sv_high(g, g->group), step = sv_high(g, g->loose ? g->share : g->groups), rows = sv_high(g, g->rows);
+    if (g->few)
+        first = sv_choose(g, g->u64, emit(g, SPV_U_LESS, g->truth, g->group, g->share), first, rows);
+    sv_loop l = sv_count(g, first, rows, 0, NULL, NULL);
     g->row = sv_low(g, l.at[0]);
-    run_row(g, op, d);
-    if (!g->failed)
-        sv_count_end(g, &l, groups, NULL);
+    sv_left left = sv_again_left(g);
+    sv_branch some = sv_if(g, g->fresh && left.waits ? sv_or(g, g->fresh, left.waits) : 0);
+    run_row(g, op, d, &left);
+    if (g->failed)
+        return;
+    sv_end_if(g, &some);
+    sv_count_end(g, &l, step, NULL);
 }
 
 static void
@@ -540,12 +563,16 @@ make_task_entry(gen *g, const ir_op *op, uint32_t place)
     spv_function f;
     spv_id fn = open_entry(g, &f, op, place);
     domain d = task_domain(g, op);
-    if (g->options->deterministic)
+    if (g->loose)
+        sv_again_begin(g);
+    if (g->options->deterministic || g->repeats || g->few)
         run_rows(g, op, &d);
     else
-        run_row(g, op, &d);
+        run_row(g, op, &d, &(sv_left){0});
     if (g->failed)
         return;
+    if (g->loose)
+        sv_again_end(g);
     close_entry(g, &f, fn);
     if (op->nresults > g->code.cells)
         g->code.cells = op->nresults;
@@ -619,8 +646,12 @@ add_one_step(gen *g, uint32_t at)
             make_jobs(g, i, to, place);
         }
     } else {
+        g->code.keeps |= op->records || op->rewinds;
+        segments_step again = {.kind = SEGMENTS_AGAIN, .entry = g->entries, .place = place, .to = (uint32_t)g->code.info.steps.n};
         add_run(g, SEGMENTS_TASK, place);
         make_task_entry(g, op, place);
+        if (g->repeats)
+            vec_push(&g->code.info.steps, again);
         g->summed = op->nresults ? op : NULL;
         if (op->nresults && !segment_behind(op) && !g->failed) {
             add_run(g, SEGMENTS_RUN, place);

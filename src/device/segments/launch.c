@@ -5,7 +5,8 @@
 
 enum {
     ALIGN = 256,
-    PAGES_EACH = 4 /* of a tape, that there should be for each group */
+    PAGES_EACH = 4, /* of a tape, that there should be for each group; what finds too few runs again, with fewer groups */
+    PAGES_KEPT = 8  /* where tapes outlive a task, whose groups cannot be fewer then */
 };
 
 static uint64_t
@@ -17,7 +18,7 @@ up(uint64_t n)
 static uint32_t
 most_groups(const spirv_code *code, const rt_segments_limits *limits)
 {
-    uint64_t fit = limits->budget / RT_GPU_PAGE / PAGES_EACH;
+    uint64_t fit = limits->budget / RT_GPU_PAGE / (code->keeps ? PAGES_KEPT : PAGES_EACH);
     if (!code->info.has_tape)
         return limits->groups;
     fit = fit < RT_VULKAN_TAPES ? fit : RT_VULKAN_TAPES;
@@ -44,10 +45,12 @@ rt_segments_measure(const spirv_code *code, const rt_needs *needs, const rt_arg 
     rt_segments_room room = {.rows = need.warps, .tape = code->info.has_tape ? limits->budget : 0};
     room.groups = room.rows < most ? room.rows : most;
     room.workers = up(code->info.record);
-    room.partials = room.workers + up(((uint64_t)room.rows + 1) * sizeof(rt_vulkan_worker));
+    room.task = room.workers + up(((uint64_t)room.rows + 1) * sizeof(rt_vulkan_worker));
+    room.partials = room.task + up(sizeof(rt_vulkan_task));
     room.row = !code->info.has_rows ? 0 : RT_VULKAN_CELLS / room.rows < RT_VULKAN_ROW ? RT_VULKAN_CELLS / room.rows : RT_VULKAN_ROW;
     room.sums = room.partials + up((uint64_t)room.rows * code->cells * 8);
-    room.args = room.sums + up((uint64_t)room.rows * room.row * 8);
+    room.lane_sums = room.sums + up((uint64_t)room.rows * room.row * 8);
+    room.args = room.lane_sums + up((uint64_t)room.rows * code->lane_cells * RT_WARP * 8);
     room.counts = room.args + up((uint64_t)nparams * sizeof(rt_arg));
     room.end = room.counts + up(sizeof(rt_vulkan_counts));
     measure_pages(&room, need.temps, limits);
@@ -59,6 +62,8 @@ rt_segments_place(const rt_segments_room *room, uint64_t first, uint64_t second,
 {
     launch->record = first + room->record;
     launch->workers = first + room->workers;
+    launch->task = first + room->task;
+    launch->lane_sums = first + room->lane_sums;
     launch->partials = first + room->partials;
     launch->sums = first + room->sums;
     launch->counts = first + room->counts;
@@ -80,6 +85,8 @@ rt_segments_all(const rt_segments_room *room)
 uint64_t
 rt_segments_count_of(const rt_segments_room *room, const segments_step *s)
 {
+    if (s->kind == SEGMENTS_AGAIN)
+        return room->task + offsetof(rt_vulkan_task, groups);
     return room->counts + (s->kind == SEGMENTS_TASK ? offsetof(rt_vulkan_counts, task) : offsetof(rt_vulkan_counts, run));
 }
 
@@ -112,5 +119,6 @@ rt_segments_explain(const rt_vulkan_launch *launch, const ll_gpu_info *info, con
 uint64_t
 rt_segments_used(const rt_vulkan_launch *launch)
 {
-    return ((uint64_t)(launch->top < launch->tape_pages ? launch->top : launch->tape_pages) + launch->most) * RT_GPU_PAGE;
+    uint32_t taken = launch->top > launch->loose ? launch->top : launch->loose;
+    return ((uint64_t)(taken < launch->tape_pages ? taken : launch->tape_pages) + launch->most) * RT_GPU_PAGE;
 }

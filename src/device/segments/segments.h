@@ -72,7 +72,7 @@ typedef struct rt_segments_limits {
 
 /* Memory of a launch: two pieces. Offsets in the first one, of which what stands before `partials` is zero at first. */
 typedef struct rt_segments_room {
-    uint64_t record, workers, partials, sums, args, counts, end;
+    uint64_t record, workers, task, partials, sums, lane_sums, args, counts, end;
     uint64_t pages, tape; /* bytes of the second one, whose address is any; 0: none is needed. Of these for tapes */
     uint32_t groups, rows, row; /* row: cells for sums, of each row of pieces */
 } rt_segments_room;
@@ -80,7 +80,8 @@ rt_segments_room rt_segments_measure(const spirv_code *code, const rt_needs *nee
                                      const rt_segments_limits *limits);
 /* The part of a launch that tells where its memory lies: device addresses of the two pieces. */
 void rt_segments_place(const rt_segments_room *room, uint64_t first, uint64_t second, uint64_t budget, rt_vulkan_launch *launch);
-/* Where a step's count of groups lies in the first piece, for steps behind a condition; what is there at first. */
+/* Where a step's count of groups lies in the first piece, for steps behind a condition, and what is there at first; of an AGAIN,
+ * which the device counts. */
 rt_vulkan_counts rt_segments_all(const rt_segments_room *room);
 uint64_t rt_segments_count_of(const rt_segments_room *room, const segments_step *s);
 /* A queue's budget for tapes, of a device with so much memory; piece: as above, 0: not known. */
@@ -97,7 +98,7 @@ uint64_t rt_segments_used(const rt_vulkan_launch *launch); /* bytes of its pool 
 /* How a device records commands, of which each sees what those before it have written. `run` is its own. */
 typedef struct rt_segments_recorder {
     rg_status (*begin)(void *run, bool asks, str *error); /* asks: counts are whole then */
-    /* Groups by number, or (`counted`) as many as the counts say by then. */
+    /* Groups by number, or (`counted`) as many as the counts say by then. An AGAIN is one grid, counted. */
     void (*step)(void *run, const segments_step *s, bool counted, rt_vulkan_ask ask);
     rg_status (*submit)(void *run, bool waits, str *error); /* until the commands have ended */
 } rt_segments_recorder;

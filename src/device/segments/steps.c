@@ -18,7 +18,7 @@ walk_on(walk *w)
 {
     while (w->at < w->info->steps.n) {
         const segments_step *s = &w->info->steps.at[w->at];
-        if (s->kind == SEGMENTS_RUN || s->kind == SEGMENTS_TASK || segments_is_asking(s))
+        if (s->kind == SEGMENTS_RUN || s->kind == SEGMENTS_TASK || s->kind == SEGMENTS_AGAIN || segments_is_asking(s))
             return true;
         if (s->kind == SEGMENTS_LOOP)
             w->turns[w->at] = 0;
@@ -76,6 +76,14 @@ learn(uint32_t *expected, const walk *w, bool holds)
 
 /* -- chunks ---------------------------------------------------------------------------------------------------------- */
 
+/* The device says how many workgroups run, if any. */
+static void
+record_again(const rt_segments_run *r, const segments_step *s)
+{
+    for (uint32_t groups = r->launch->groups; groups > 1; groups = rt_vulkan_fewer(groups))
+        r->how->step(r->run, s, true, (rt_vulkan_ask){0});
+}
+
 /* The steps up to the end, or so many from the first condition on; *asked: how many conditions were met, which are expected to hold
  * as expected[i] says. */
 static void
@@ -93,7 +101,10 @@ record_chunk(const rt_segments_run *r, walk *w, uint32_t most, bool *expected, u
             ask = (rt_vulkan_ask){steps[w->at].place, 2 * *asked + holds};
             walk_past(w, holds);
         }
-        r->how->step(r->run, s, counted, ask);
+        if (s->kind == SEGMENTS_AGAIN)
+            record_again(r, s);
+        else
+            r->how->step(r->run, s, counted, ask);
     }
 }
 

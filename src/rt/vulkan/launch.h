@@ -9,7 +9,8 @@
  *     pool                                                                     pool + pages * RT_GPU_PAGE
  *     | page | page | page | ...  ->  top                     <-  heap ... temp | the kernel's page | temp |
  *
- * Pages of tapes are taken from the beginning (top), what segments make from the end (heap). */
+ * Pages of tapes are taken from the beginning, what segments make from the end (heap). Pages that are kept until the launch ends lie below
+ * `top`; behind them lie those of a task that gives all back as it ends. */
 #ifndef RT_VULKAN_LAUNCH_H
 #define RT_VULKAN_LAUNCH_H
 
@@ -19,6 +20,9 @@ enum {
     RT_VULKAN_GROUPS = 8192, /* workgroups of a task at most */
     RT_VULKAN_TAPES = 4064,  /* where they have tapes */
     RT_VULKAN_FIXED = 1024,  /* rows of deterministic code at most */
+    RT_VULKAN_LADDER = 16,   /* pieces that found no page: so many times fewer workgroups run them, */
+    RT_VULKAN_LAST = 32,     /* behind so many or fewer one alone */
+    RT_VULKAN_STOPPED = 1 << 16,
     RT_VULKAN_ROW = 4096, RT_VULKAN_CELLS = 1 << 22 /* for sums into arrays: of a row, of all of them at most */
 };
 _Static_assert(8 * RT_VULKAN_TAPES + 8 <= RT_GPU_PAGE - RT_GPU_HEADER, "the cursors of all are a frame (codegen/spirv/snapshot.c)");
@@ -27,18 +31,25 @@ _Static_assert(8 * RT_VULKAN_TAPES + 8 <= RT_GPU_PAGE - RT_GPU_HEADER, "the curs
 typedef struct rt_vulkan_worker {
     uint64_t cursor;     /* where its tape stands; 0: no page */
     uint64_t first_page; /* an rt_page */
-    uint64_t scratch;    /* for local arrays, as many bytes */
-    uint64_t scratch_size;
-    uint32_t pages;  /* of its tape */
-    uint32_t turned; /* as rt_worker's */
-    uint32_t taken;  /* the first one's: batches of pieces that were taken of the task that runs; zero between tasks */
-    uint32_t room[5];
+    uint64_t next, end;  /* the row is not done: 1 + where it goes on, and to where (codegen/spirv/again.c); zero between tasks */
+    uint32_t pages;      /* of its tape */
+    uint32_t turned;     /* as rt_worker's */
 } rt_vulkan_worker;
 
 /* Workgroups of steps behind a condition. */
 typedef struct rt_vulkan_counts {
     uint32_t run[3], task[3];
 } rt_vulkan_counts;
+
+/* The task that runs. All but `most` is zero between tasks, whose last workgroup sees to that. */
+typedef struct rt_vulkan_task {
+    uint32_t groups[3]; /* of the next grid, which runs what is left; [0] is 0: nothing is */
+    uint32_t batches;   /* of pieces that were taken */
+    uint32_t pages;     /* that were taken, from `top` on */
+    uint32_t left;      /* workgroups of this grid that have ended, and RT_VULKAN_STOPPED for each that found no page */
+    uint32_t most;      /* top + pages, over all tasks */
+    uint32_t room;
+} rt_vulkan_task;
 
 typedef struct rt_vulkan_launch {
     /* by the host */
@@ -58,6 +69,8 @@ typedef struct rt_vulkan_launch {
     uint32_t row;        /* cells that a row of sums has there */
     uint32_t rows;       /* of sums, and tapes: groups; of deterministic code RT_VULKAN_FIXED at most, as many as its arguments ask for */
     uint32_t missed;     /* zero before each submission; the number of the condition that was not as expected */
+    uint64_t task;       /* an rt_vulkan_task, zeroed */
+    uint64_t lane_sums;  /* rows * spirv_code.lane_cells * RT_WARP * 8 bytes of any content */
 
     /* zero at first */
     uint32_t fault; /* rt_fault; not 0: who met it first fills the three behind it, all entries return at once */
@@ -67,6 +80,8 @@ typedef struct rt_vulkan_launch {
     uint32_t most;          /* pages that the kernel level has taken from its end */
     uint64_t heap;          /* bytes taken from its end */
     uint32_t taped, depths; /* units of 8 bytes and pages that recording tasks have left with their workgroups */
+    uint32_t loose;         /* rt_vulkan_task.most */
+    uint32_t space;
 } rt_vulkan_launch;
 
 /* A condition that the next step asks for, which a segment compares as it ends. Where it is not as expected the segment zeroes the counts
@@ -75,6 +90,13 @@ typedef struct rt_vulkan_ask {
     uint32_t place;  /* of the condition, in the record */
     uint32_t number; /* 2 * its number in the submission, from 1, and 1 more if it is expected to hold; 0: nothing is asked for */
 } rt_vulkan_ask;
+
+/* How many workgroups run what so many have left. */
+static inline uint32_t
+rt_vulkan_fewer(uint32_t groups)
+{
+    return groups > RT_VULKAN_LAST ? groups / RT_VULKAN_LADDER : 1;
+}
 
 /* push constants of every entry */
 typedef struct rt_vulkan_push {
