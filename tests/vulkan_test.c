@@ -4,6 +4,7 @@
  *   vulkan_test [COUNT]     so many random launches (40) */
 #include "check.h"
 #include "device/device.h"
+#include "rt/vulkan/launch.h"
 #include "spirv_by_hand.h"
 
 #include <pthread.h>
@@ -14,7 +15,7 @@
 static rt_device *device;
 static const rt_device_table *table;
 
-enum { ELEMENTS = 4096 * RT_WARP, CELLS = 64, SKIPPED = 77 };
+enum { ELEMENTS = RT_VULKAN_GROUPS * RT_WARP, CELLS = 64, SKIPPED = 77 }; /* a task takes an element for each invocation */
 
 static str said; /* by prints, and by errors */
 
