@@ -506,18 +506,75 @@ typedef struct dissolver {
     ir_value **formed; /* by id: what a segment's result is now */
 } dissolver;
 
+static bool note_formulas(uint32_t *cost, const ir_region *r);
+
+/* Its divisor may be zero where the arm is not taken. */
+static bool
+divides(const ir_region *r)
+{
+    ir_for_ops (op, r)
+        if (op->code == RG_OP_DIV || op->code == RG_OP_REM || op->code == RG_OP_FLOORDIV || op->code == RG_OP_FLOORMOD)
+            return true;
+    return false;
+}
+
+/* An if with nothing but formulas in its arms is a choice between their results. */
+static bool
+note_choice(uint32_t *cost, const ir_op *op)
+{
+    if (op->code != RG_OP_IF || divides(op->regions[0]) || divides(op->regions[1]))
+        return false;
+    if (!note_formulas(cost, op->regions[0]) || !note_formulas(cost, op->regions[1]))
+        return false;
+    for (uint32_t i = 0; i < op->nresults; i++) {
+        uint32_t sum = 1 + cost[op->args[0]->id];
+        for (int arm = 0; arm < 2; arm++)
+            sum += cost[ir_terminator(op->regions[arm])->args[i]->id];
+        if (op->results[i]->type.kind != IR_SCALAR || ir_lanes_of(op) || sum > FORMULA_MOST)
+            return false;
+        cost[op->results[i]->id] = sum;
+    }
+    return true;
+}
+
+static bool
+note_formulas(uint32_t *cost, const ir_region *r)
+{
+    ir_for_ops (op, r) {
+        bool known = op->code == RG_OP_CONST || op->code == RG_OP_YIELD;
+        if (!known && !(ir_is_formula(op) ? note_formula(cost, op) : note_choice(cost, op)))
+            return false;
+    }
+    return true;
+}
+
 static bool
 is_of_formulas(const dissolver *d, const ir_op *segment)
 {
     for (uint32_t i = 0; i < segment->nresults; i++)
         if (d->kept[segment->results[i]->id])
             return false;
-    ir_for_ops (op, segment->regions[0]) {
-        bool formula = ir_is_formula(op);
-        if (formula ? !note_formula(d->cost, op) : op->code != RG_OP_CONST && op->code != RG_OP_YIELD)
-            return false;
+    return note_formulas(d->cost, segment->regions[0]);
+}
+
+/* Ifs become selects. */
+static void
+flatten_choices(dissolver *d, ir_region *r)
+{
+    for (ir_op *op = r->first, *next; op; op = next) {
+        next = op->next;
+        if (op->code != RG_OP_IF)
+            continue;
+        const ir_emit e = ir_emit_before(op);
+        for (int arm = 0; arm < 2; arm++) {
+            flatten_choices(d, op->regions[arm]);
+            edit_splice(op, op->regions[arm], NULL);
+        }
+        ir_op *yields[2] = {ir_terminator(op->regions[0]), ir_terminator(op->regions[1])};
+        for (uint32_t i = 0; i < op->nresults; i++)
+            d->formed[op->results[i]->id] = ir_emit_3(&e, RG_OP_SELECT, op->args[0], yields[0]->args[i], yields[1]->args[i]);
+        ir_remove(op);
     }
-    return true;
 }
 
 /* A segment of nothing but formulas is no step. */
@@ -532,6 +589,7 @@ dissolve_segments(dissolver *d, ir_region *r)
                 d->formed[op->results[i]->id] = yield->args[i];
                 d->cost[op->results[i]->id] = d->cost[yield->args[i]->id];
             }
+            flatten_choices(d, op->regions[0]);
             edit_splice(op, op->regions[0], NULL);
             ir_remove(op);
         } else if (op->code != RG_OP_SEGMENT && op->code != RG_OP_PARALLEL) {
@@ -547,7 +605,8 @@ static void
 make_formulas(cutter *c)
 {
     uint32_t n = c->fn->next_id;
-    dissolver d = {arena_new_n(c->scratch, bool, n), arena_new_n(c->scratch, uint32_t, n), arena_new_n(c->scratch, ir_value *, n)};
+    dissolver d = {arena_new_n(c->scratch, bool, n), arena_new_n(c->scratch, uint32_t, n),
+                   arena_new_n(c->scratch, ir_value *, 2 * n) /* each choice gets a value more */};
     keep_in_record(c->fn->body, d.kept);
     dissolve_segments(&d, c->fn->body);
     ir_replace_all(c->fn, d.formed);
