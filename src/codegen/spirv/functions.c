@@ -39,7 +39,8 @@ sv_call_function(gen *g, spv_id fn, spv_id result, uint32_t n, const spv_id *arg
 {
     uint32_t words[12] = {fn};
     assert(n < countof(words));
-    memcpy(words + 1, args, n * sizeof *args);
+    for (uint32_t i = 0; i < n; i++)
+        words[1 + i] = args[i];
     return spv_op(&g->s, SPV_CALL, result, n + 1, words);
 }
 
