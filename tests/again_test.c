@@ -202,7 +202,7 @@ main(int argc, char **argv)
         check(module, "summed", true, fixed);
         check(module, "followed", true, fixed);
         check(module, "late", false, fixed);
-                rg_module_destroy(module);
+        rg_module_destroy(module);
     }
     rg_device_destroy(device);
     return check_done();

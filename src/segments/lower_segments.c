@@ -17,7 +17,7 @@
  * the launch. It needs no place in the record, as what it is made of stands still as long as it can be seen: what a loop carries changes
  * where an iteration ends. Which buffer something is, is always a formula, so that analyses see it.
  *
- * What a segment yields lies in the launch's record (record.h). Nothing but segments and tasks can write there, so each value that
+ * What a segment yields lies in the launch's record (segments.h). Nothing but segments and tasks can write there, so each value that
  * such a loop or if hands on is the result of the segment directly before: that segment writes it to where it goes. Values that are
  * there already (ir_stays_in_place) need no segment. So it is with conditions: who runs a launch may have the segment compare the condition
  * with what was expected, and go on without a look. What a loop computes before its first exit moves to the end of each iteration,
@@ -508,7 +508,7 @@ typedef struct dissolver {
 
 static bool note_formulas(uint32_t *cost, const ir_region *r);
 
-/* Its divisor may be zero where the arm is not taken. */
+/* What costs more than the choice, where its arm is not taken. */
 static bool
 divides(const ir_region *r)
 {

@@ -130,8 +130,8 @@ end_grid(gen *g, uint32_t how)
 {
     spv_id words = task_words(g), none = sv_u32(g, 0), one = sv_u32(g, 1), by = sv_u32(g, how), first;
     sv_branch once = sv_once(g);
-    spv_id left = emit(g, SPV_I_ADD, g->u32, sv_atomic_add32(g, sv_add(g, words, offsetof(rt_vulkan_task, left)), by), by);
-    spv_id here = groups_here(g, &first), ended = emit(g, SPV_AND, g->u32, left, sv_u32(g, ENDED));
+    spv_id all = emit(g, SPV_I_ADD, g->u32, sv_atomic_add32(g, sv_add(g, words, offsetof(rt_vulkan_task, ended)), by), by);
+    spv_id here = groups_here(g, &first), ended = emit(g, SPV_AND, g->u32, all, sv_u32(g, ENDED));
     sv_branch last = sv_if(g, sv_is(g, ended, here));
     spv_id pages = sv_atomic_add32(g, sv_add(g, words, offsetof(rt_vulkan_task, pages)), none);
     pages = emit(g, SPV_I_ADD, g->u32, pages, sv_read32(g, g->launch, offsetof(rt_vulkan_launch, top)));
@@ -139,13 +139,14 @@ end_grid(gen *g, uint32_t how)
     sv_write32(g, words, offsetof(rt_vulkan_task, most), pages);
     sv_write32(g, g->launch, offsetof(rt_vulkan_launch, loose), pages);
     sv_write32(g, words, offsetof(rt_vulkan_task, pages), none);
-    sv_write32(g, words, offsetof(rt_vulkan_task, left), none);
+    sv_write32(g, words, offsetof(rt_vulkan_task, ended), none);
     if (g->repeats) {
+        /* as rt_vulkan_fewer */
         spv_id batches = sv_atomic_add32(g, sv_add(g, words, offsetof(rt_vulkan_task, batches)), none);
-        spv_id all_ran = sv_is(g, left, here), fewer = emit(g, SPV_U_DIV, g->u32, here, sv_u32(g, RT_VULKAN_LADDER));
+        spv_id none_stopped = sv_is(g, all, here), fewer = emit(g, SPV_U_DIV, g->u32, here, sv_u32(g, RT_VULKAN_LADDER));
         fewer = sv_choose(g, g->u32, emit(g, SPV_U_GREATER, g->truth, here, sv_u32(g, RT_VULKAN_LAST)), fewer, one);
-        sv_write32(g, words, offsetof(rt_vulkan_task, batches), sv_choose(g, g->u32, all_ran, none, batches));
-        sv_write32(g, words, offsetof(rt_vulkan_task, groups), sv_choose(g, g->u32, all_ran, none, fewer));
+        sv_write32(g, words, offsetof(rt_vulkan_task, batches), sv_choose(g, g->u32, none_stopped, none, batches));
+        sv_write32(g, words, offsetof(rt_vulkan_task, groups), sv_choose(g, g->u32, none_stopped, none, fewer));
         sv_write32(g, words, offsetof(rt_vulkan_task, groups) + 4, one);
         sv_write32(g, words, offsetof(rt_vulkan_task, groups) + 8, one);
     } else {

@@ -208,7 +208,7 @@ trips(gen *g, const ir_op *op, rg_dtype d)
     uint64_t step = up ? (uint64_t)op->attr.step : 0 - (uint64_t)op->attr.step;
     spv_id last = emit(g, SPV_I_SUB, g->u64, emit(g, SPV_I_SUB, g->u64, to, from), sv_u64(g, 1));
     if (step > 1)
-        last = emit(g, SPV_U_DIV, g->u64, last, sv_u64(g, step));
+        last = sv_quotient64(g, last, sv_u64(g, step));
     return sv_choose(g, g->u64, some, sv_add(g, last, 1), sv_u64(g, 0));
 }
 

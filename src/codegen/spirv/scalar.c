@@ -365,12 +365,15 @@ static spv_id
 truncated_quotient(gen *g, rg_dtype d, spv_id x, spv_id y)
 {
     bool s = ir_is_signed(d);
+    const uint64_t *known = spv_constant(&g->s, y);
     if (ir_bits(d) < 64)
         return emit(g, s ? SPV_S_DIV : SPV_U_DIV, sv_register(g, d), x, y);
     if (!s)
         return sv_quotient64(g, x, y);
-    spv_id zero = sv_u64(g, 0), below = emit(g, SPV_S_LESS, g->truth, x, zero), under = emit(g, SPV_S_LESS, g->truth, y, zero);
-    spv_id q = sv_quotient64(g, negative_if(g, below, x), negative_if(g, under, y));
+    spv_id zero = sv_u64(g, 0), below = emit(g, SPV_S_LESS, g->truth, x, zero);
+    spv_id size = known ? sv_u64(g, (int64_t)*known < 0 ? 0 - *known : *known)
+                        : negative_if(g, emit(g, SPV_S_LESS, g->truth, y, zero), y);
+    spv_id q = sv_quotient64(g, negative_if(g, below, x), size);
     return negative_if(g, emit(g, SPV_S_LESS, g->truth, emit(g, SPV_XOR, g->u64, x, y), zero), q);
 }
 
@@ -380,8 +383,10 @@ divided(gen *g, rg_dtype d, bool remainder, bool floor, spv_id x, spv_id y)
 {
     bool s = ir_is_signed(d);
     spv_id type = sv_register(g, d), nil = sv_const(g, d, 0), one = sv_const(g, d, 1);
-    spv_id by_zero = sv_is(g, y, nil), by_minus = s ? sv_is(g, y, sv_const(g, d, UINT64_MAX)) : 0;
-    spv_id safe = sv_choose(g, type, s ? sv_or(g, by_zero, by_minus) : by_zero, one, y);
+    spv_id minus = sv_const(g, d, UINT64_MAX), no = spv_truth(&g->s, false);
+    bool known = spv_constant(&g->s, y) && y != nil && y != minus;
+    spv_id by_zero = known ? no : sv_is(g, y, nil), by_minus = !s ? 0 : known ? no : sv_is(g, y, minus);
+    spv_id safe = sv_choose(g, type, s && !known ? sv_or(g, by_zero, by_minus) : by_zero, one, y);
     spv_id q = truncated_quotient(g, d, x, safe);
     spv_id r = emit(g, SPV_I_SUB, type, x, emit(g, SPV_I_MUL, type, q, safe));
     if (floor && s) {

@@ -371,7 +371,7 @@ pieces_of_row(gen *g, const domain *d)
 {
     spv_id row = sv_high(g, g->row), rows = sv_high(g, g->rows), some = emit(g, SPV_U_LESS, g->truth, row, d->pieces);
     spv_id behind = sv_add(g, emit(g, SPV_I_SUB, g->u64, d->pieces, row), UINT64_MAX);
-    return sv_choose(g, g->u64, some, sv_add(g, emit(g, SPV_U_DIV, g->u64, behind, rows), 1), sv_u64(g, 0));
+    return sv_choose(g, g->u64, some, sv_add(g, sv_quotient64(g, behind, rows), 1), sv_u64(g, 0));
 }
 
 static bool
@@ -395,7 +395,7 @@ static void
 cut_into_batches(gen *g, pieces *p)
 {
     spv_id parts = emit(g, SPV_I_MUL, g->u64, sv_high(g, g->groups), sv_u64(g, BATCHES));
-    p->each = sv_add(g, emit(g, SPV_U_DIV, g->u64, p->d->pieces, parts), 1);
+    p->each = sv_add(g, sv_quotient64(g, p->d->pieces, parts), 1);
 }
 
 /* The first piece of the batch that the counter gives. */

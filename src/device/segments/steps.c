@@ -136,7 +136,7 @@ is_cancelled(const rt_segments_run *r, const walk *here)
 }
 
 /* Chunks in which nothing is asked are not waited for: most launches are one of that kind. Chunks become longer as long as all is as
- * expected; where the last launch was in all, they are long at once. */
+ * expected, and short again behind a surprise; where the last launch had none they are long at once. */
 rg_status
 rt_segments_steps(const rt_segments_run *r, arena *in, str *error)
 {
@@ -152,12 +152,12 @@ rt_segments_steps(const rt_segments_run *r, arena *in, str *error)
         TRY(r->how->submit(r->run, asked > 0, error));
         if (asked) {
             if (r->launch->fault)
-                break;
+                return RG_OK;
             missed = r->launch->missed;
             surprises += missed > 0;
             follow_chunk(r, &here, expected, asked, missed);
             if (is_cancelled(r, &here))
-                break;
+                return RG_OK;
             most = missed ? CHUNK_FIRST : most < CHUNK_MOST ? most * 2 : CHUNK_MOST;
         }
         if (!asked || !missed)

@@ -46,7 +46,7 @@ typedef struct rt_vulkan_task {
     uint32_t groups[3]; /* of the next grid, which runs what is left; [0] is 0: nothing is */
     uint32_t batches;   /* of pieces that were taken */
     uint32_t pages;     /* that were taken, from `top` on */
-    uint32_t left;      /* workgroups of this grid that have ended, and RT_VULKAN_STOPPED for each that found no page */
+    uint32_t ended;     /* workgroups of this grid that have ended, and RT_VULKAN_STOPPED for each that found no page */
     uint32_t most;      /* top + pages, over all tasks */
     uint32_t room;
 } rt_vulkan_task;
@@ -91,7 +91,8 @@ typedef struct rt_vulkan_ask {
     uint32_t number; /* 2 * its number in the submission, from 1, and 1 more if it is expected to hold; 0: nothing is asked for */
 } rt_vulkan_ask;
 
-/* How many workgroups run what so many have left. */
+/* How many workgroups run what so many have left. The last of those says so to the next grid (codegen/spirv/again.c, end_grid): the host
+ * records as many grids as that asks for. */
 static inline uint32_t
 rt_vulkan_fewer(uint32_t groups)
 {
