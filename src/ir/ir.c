@@ -280,12 +280,17 @@ ir_is_declaration(const ir_op *op)
     return op->code == RG_OP_CONST || op->code == RG_OP_TABLE || op->code == RG_OP_SLOT;
 }
 
-/* Quotients and remainders of floats have slow ways, with branches. */
-static bool
-is_slow_on_floats(const ir_op *op)
+bool
+ir_divides(const ir_op *op)
 {
-    bool divides = op->code == RG_OP_DIV || op->code == RG_OP_REM || op->code == RG_OP_FLOORDIV || op->code == RG_OP_FLOORMOD;
-    return divides && ir_is_float(ir_dtype(op->results[0]));
+    return op->code == RG_OP_DIV || op->code == RG_OP_REM || op->code == RG_OP_FLOORDIV || op->code == RG_OP_FLOORMOD;
+}
+
+/* Those of floats have slow ways, with branches. */
+static bool
+divides_floats(const ir_op *op)
+{
+    return ir_divides(op) && ir_is_float(ir_dtype(op->results[0]));
 }
 
 bool
@@ -299,7 +304,7 @@ ir_is_formula(const ir_op *op)
     case IR_COMPARE:
     case IR_SELECT:
     case IR_CAST:
-        return !ir_lanes_of(op) && !(ir_ops[op->code].flags & IR_FUNCTION) && !is_slow_on_floats(op);
+        return !ir_lanes_of(op) && !(ir_ops[op->code].flags & IR_FUNCTION) && !divides_floats(op);
     default:
         return !ir_lanes_of(op) && (op->code == RG_OP_PICK || op->code == RG_OP_EXTENT);
     }

@@ -394,6 +394,7 @@ void ir_fn_scan_params(ir_fn *fn); /* fills params[i].read / .written (any plane
 void ir_directions(const ir_fn *fn, uint32_t of[RG_PLANE_COUNT]);
 bool ir_is_const(const ir_value *v, uint64_t *bits);
 bool ir_is_declaration(const ir_op *op); /* names data that is there before anything runs: a constant, table or slot */
+bool ir_divides(const ir_op *op); /* a quotient or remainder */
 /* Cheap straight arithmetic without lanes, or the choice of a buffer. Between tasks at IR_STAGE_SEGMENTS it is no step of the launch: each
  * segment and task that uses it computes it where it begins. */
 bool ir_is_formula(const ir_op *op);

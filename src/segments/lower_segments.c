@@ -508,12 +508,12 @@ typedef struct dissolver {
 
 static bool note_formulas(uint32_t *cost, const ir_region *r);
 
-/* What costs more than the choice, where its arm is not taken. */
+/* Quotients in an arm that is not taken would cost more than the choice. */
 static bool
 divides(const ir_region *r)
 {
     ir_for_ops (op, r)
-        if (op->code == RG_OP_DIV || op->code == RG_OP_REM || op->code == RG_OP_FLOORDIV || op->code == RG_OP_FLOORMOD)
+        if (ir_divides(op))
             return true;
     return false;
 }

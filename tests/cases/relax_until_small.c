@@ -1,4 +1,5 @@
-// A while whose condition is a task's sum, with an if on another sum inside, an early return, and what the last iteration knew used behind it.
+// A while whose condition is a task's sum, with an if on another sum inside, an early return,
+// and what the last iteration knew used behind it.
 // args: n=17 most=12 x[17]=0.9,-0.4,1.3,0.2 y[17]=0 out[4]=0
 // split: refused
 #include <math.h>

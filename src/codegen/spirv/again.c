@@ -6,12 +6,12 @@
  *   repeats  a piece asks for pages before it changes anything. A workgroup that finds none notes the piece with the row that it was
  *            running, keeps what the row's lanes have summed up by then, and ends. The last workgroup to end counts how many did that,
  *            and if any, how many run what is left: the grids behind the task, which are empty otherwise. A row goes on where it stood.
- *   few      it asks behind changes: as many workgroups run pieces as have SHARE pages each, the others end at once
+ *   limited  it asks behind changes: as many workgroups run pieces as have SHARE pages each, the others end at once
  *
  * Words that workgroups of one grid share are changed by atomic additions; all else that one leaves is read in the next grid. */
 #include "codegen/spirv/tape.h"
 
-enum { SHARE = 8 /* pages, of tasks that are few */, ENDED = RT_VULKAN_STOPPED - 1 };
+enum { SHARE = 8 /* pages of each workgroup, where a task is limited */, ENDED = RT_VULKAN_STOPPED - 1 };
 static const uint64_t UNBEGUN = UINT64_MAX; /* in rt_vulkan_worker.next */
 
 /* -- which tasks they are ---------------------------------------------------------------------------------------------- */
@@ -41,14 +41,14 @@ holds_frames(const ir_region *r)
 void
 sv_again_find(gen *g, const ir_op *op)
 {
-    g->loose = g->repeats = g->few = false;
+    g->gives_back = g->repeats = g->limited = false;
     if (!g->task || !g->has_worker || op->records || op->rewinds)
         return;
     ir_page_use use = ir_page_use_of(op->regions[0]);
     bool enough = ir_walk(op->regions[0], begins_on_page, NULL) && !holds_frames(g->kernel->body);
-    g->loose = true;
+    g->gives_back = true;
     g->repeats = use.pages && !use.late && !enough;
-    g->few = use.late && !enough;
+    g->limited = use.late && !enough;
 }
 
 /* -- a grid of the task ------------------------------------------------------------------------------------------------ */
@@ -60,7 +60,7 @@ task_words(gen *g)
 }
 
 spv_id
-sv_loose_pages(gen *g)
+sv_task_pages(gen *g)
 {
     return sv_add(g, task_words(g), offsetof(rt_vulkan_task, pages));
 }
@@ -116,10 +116,10 @@ as_pages_last(gen *g)
 void
 sv_again_begin(gen *g)
 {
-    g->fresh = 0;
+    g->first_grid = 0;
     if (g->repeats) /* the last workgroup to end writes it when others may be about to compare */
         emit_do(g, SPV_STORE, noted(g, FEWER, g->u32), sv_read32(g, task_words(g), offsetof(rt_vulkan_task, groups)));
-    g->share = g->few ? as_pages_last(g) : groups_here(g, &g->fresh);
+    g->sharers = g->limited ? as_pages_last(g) : groups_here(g, &g->first_grid);
     g->worker = g->group;
     sv_worker_load(g);
 }
@@ -137,7 +137,7 @@ end_grid(gen *g, uint32_t how)
     pages = emit(g, SPV_I_ADD, g->u32, pages, sv_read32(g, g->launch, offsetof(rt_vulkan_launch, top)));
     pages = the_larger(g, pages, sv_read32(g, words, offsetof(rt_vulkan_task, most)));
     sv_write32(g, words, offsetof(rt_vulkan_task, most), pages);
-    sv_write32(g, g->launch, offsetof(rt_vulkan_launch, loose), pages);
+    sv_write32(g, g->launch, offsetof(rt_vulkan_launch, reached), pages);
     sv_write32(g, words, offsetof(rt_vulkan_task, pages), none);
     sv_write32(g, words, offsetof(rt_vulkan_task, ended), none);
     if (g->repeats) {

@@ -13,8 +13,7 @@
  * Jobs share a step unless they meet in an array. */
 #include "codegen/spirv/tape.h"
 
-enum { FRAME = RT_GPU_BLOCK_BYTES, PART = 2048, PARTS = (FRAME + PART - 1) / PART, WIDE = 16, JOB = 16 };
-enum { ALIGNED = 2, NON_PRIVATE = 32 };
+enum { PART = 2048, PARTS = (SV_FRAME + PART - 1) / PART, WIDE = 16, JOB = 16 };
 
 /* -- copying --------------------------------------------------------------------------------------------------------------- */
 
@@ -76,8 +75,7 @@ copy_by_sixteen(gen *g, spv_id to, spv_id from, spv_id bytes)
 {
     spv_id four = spv_known(&g->s, SPV_VECTOR, 0, spv_list(g->u32, 4));
     sv_loop l = sv_count(g, many_times(g, sv_high(g, g->lane), WIDE), bytes, 0, NULL, NULL);
-    spv_id v = emit(g, SPV_LOAD, four, sv_pointer_to(g, four, plus(g, from, l.at[0])), ALIGNED | NON_PRIVATE, WIDE);
-    emit_do(g, SPV_STORE, sv_pointer_to(g, four, plus(g, to, l.at[0])), v, ALIGNED | NON_PRIVATE, WIDE);
+    sv_write_as(g, four, WIDE, plus(g, to, l.at[0]), sv_read_as(g, four, WIDE, plus(g, from, l.at[0])));
     sv_count_end(g, &l, sv_u64(g, WIDE * RT_WARP), NULL);
 }
 
@@ -113,11 +111,11 @@ copy_row(gen *g, const elements *e, spv_id first, spv_id end, spv_id frame, spv_
     spv_id ahead = emit(g, SPV_U_MOD, g->u64, emit(g, SPV_I_SUB, g->u64, plus(g, group, groups), none), groups);
     sv_loop l = sv_count(g, plus(g, from, ahead), many_times(g, end, PARTS), 0, NULL, NULL);
     spv_id k = emit(g, SPV_U_DIV, g->u64, l.at[0], parts), inside = many_times(g, emit(g, SPV_U_MOD, g->u64, l.at[0], parts), PART);
-    spv_id left = sv_smaller(g, sv_u64(g, FRAME), emit(g, SPV_I_SUB, g->u64, e->all, many_times(g, k, FRAME)));
+    spv_id left = sv_smaller(g, sv_u64(g, SV_FRAME), emit(g, SPV_I_SUB, g->u64, e->all, many_times(g, k, SV_FRAME)));
     spv_id bytes = sv_smaller(g, emit(g, SPV_I_SUB, g->u64, left, inside), sv_u64(g, PART));
     spv_id kept = plus(g, plus(g, frame, many_times(g, emit(g, SPV_I_SUB, g->u64, k, first), RT_GPU_PAGE)), inside);
     sv_branch some = sv_if(g, emit(g, SPV_S_GREATER, g->truth, bytes, sv_u64(g, 0)));
-    copy_stretch(g, e, plus(g, many_times(g, k, FRAME), inside), kept, bytes, save);
+    copy_stretch(g, e, plus(g, many_times(g, k, SV_FRAME), inside), kept, bytes, save);
     sv_end_if(g, &some);
     sv_count_end(g, &l, groups, NULL);
 }
@@ -127,17 +125,13 @@ copy_row(gen *g, const elements *e, spv_id first, spv_id end, spv_id frame, spv_
 static void
 next_row(gen *g, spv_id cursor, spv_id left, spv_id *frame, spv_id *n)
 {
-    spv_id one = sv_u64(g, 1), full = emit(g, SPV_U_DIV, g->u64, left, sv_u64(g, FRAME));
-    spv_id bytes = sv_whole_frame(g, sv_smaller(g, left, sv_u64(g, FRAME)));
-    spv_id page = emit(g, SPV_AND, g->u64, cursor, sv_u64(g, ~(uint64_t)(RT_GPU_PAGE - 1)));
+    spv_id bytes = sv_whole_frame(g, sv_smaller(g, left, sv_u64(g, SV_FRAME)));
     sv_branch above = sv_if(g, sv_and(g, emit(g, SPV_S_GREATER, g->truth, left, sv_u64(g, 0)), sv_is_full(g, cursor, bytes)));
-    spv_id next = sv_read64(g, page, offsetof(rt_page, next));
-    spv_id row = sv_add(g, sv_high(g, sv_read32(g, next, offsetof(rt_gpu_kernel_page, after))), 1);
-    row = sv_choose(g, g->u64, sv_is_zero(g, full), one, sv_smaller(g, full, row));
+    spv_id next = sv_read64(g, sv_page_of(g, cursor), offsetof(rt_page, next)), row = sv_pages_of_row(g, next, left);
     next = sv_add(g, next, RT_GPU_HEADER);
     sv_end_if(g, &above);
     *frame = sv_made(g, &above, g->u64, next, cursor);
-    *n = sv_made(g, &above, g->u64, row, one);
+    *n = sv_made(g, &above, g->u64, row, sv_u64(g, 1));
 }
 
 /* A function: save or restore (array, its first frame, number of the workgroup, workgroups), all of 64 bits. */
@@ -146,24 +140,25 @@ copy_function(gen *g, const ir_op *op)
 {
     bool save = op->code == RG_OP_TAPE_SAVE;
     uint32_t size = ir_bytes(ir_dtype(op->args[1])), rank = op->args[1]->type.rank;
-    spv_id types[4] = {g->u64, g->u64, g->u64, g->u64}, p[4], lane = g->lane;
+    spv_id types[4] = {g->u64, g->u64, g->u64, g->u64}, p[4];
     char name[32];
     sv_function f;
+    sv_inside outside;
     snprintf(name, sizeof name, "%s_%u_%u", save ? "save" : "restore", size, rank);
     if (!sv_function_open(g, &f, name, g->nothing, 4, types, p))
         return f.id;
-    g->lane = emit(g, SPV_LOAD, g->u32, g->lane_input);
+    sv_enter_function(g, &outside);
     elements e = lying_elements(g, p[0], size, rank);
     sv_loop l = sv_loop_begin(g, 3, types, (spv_id[]){sv_u64(g, 0), p[1], sv_u64(g, 1)});
     spv_id first = l.at[0], frame = l.at[1], n = l.at[2], end = plus(g, first, n);
-    sv_exit_if(g, &l, emit(g, SPV_S_GREATER_EQUAL, g->truth, many_times(g, first, FRAME), e.all), 0, NULL);
+    sv_exit_if(g, &l, emit(g, SPV_S_GREATER_EQUAL, g->truth, many_times(g, first, SV_FRAME), e.all), 0, NULL);
     copy_row(g, &e, first, end, frame, p[2], p[3], save);
     spv_id last = plus(g, frame, many_times(g, sv_add(g, n, UINT64_MAX), RT_GPU_PAGE));
-    spv_id left = emit(g, SPV_I_SUB, g->u64, e.all, many_times(g, end, FRAME));
-    next_row(g, sv_add(g, last, FRAME), left, &frame, &n); /* what has one behind it is full */
+    spv_id left = emit(g, SPV_I_SUB, g->u64, e.all, many_times(g, end, SV_FRAME));
+    next_row(g, sv_add(g, last, SV_FRAME), left, &frame, &n); /* what has one behind it is full */
     sv_loop_end(g, &l, (spv_id[]){end, frame, n});
     spv_do(&g->s, SPV_RETURN, 0, NULL);
-    g->lane = lane;
+    sv_leave_function(g, &outside);
     sv_function_close(g, &f);
     return f.id;
 }
@@ -187,7 +182,7 @@ zero_function(gen *g)
     spv_id lane = sv_high(g, emit(g, SPV_LOAD, g->u32, g->lane_input)), first = plus(g, many_times(g, p[2], RT_WARP), lane);
     sv_loop l = sv_count(g, many_times(g, first, WIDE), p[1], 0, NULL, NULL);
     spv_id zero = spv_known(&g->s, SPV_NULL, four, 0, NULL);
-    emit_do(g, SPV_STORE, sv_pointer_to(g, four, plus(g, p[0], l.at[0])), zero, ALIGNED | NON_PRIVATE, WIDE);
+    sv_write_as(g, four, WIDE, plus(g, p[0], l.at[0]), zero);
     sv_count_end(g, &l, many_times(g, p[3], WIDE * RT_WARP), NULL);
     spv_do(&g->s, SPV_RETURN, 0, NULL);
     sv_function_close(g, &f);

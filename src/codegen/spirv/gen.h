@@ -44,6 +44,8 @@ typedef struct sv_notes {
     const rg_dtype *dtypes;
 } sv_notes;
 
+enum { SV_TAPE_VARIABLES = 6 };
+
 typedef struct gen {
     spv s;
     const ir_fn *kernel, *ir; /* ir: what is generated, the kernel or a function of the library */
@@ -63,8 +65,8 @@ typedef struct gen {
 
     spv_id u32, u64, f32, f64, truth, nothing;
     spv_id push, lane_input, group_input, row32, row64, word; /* variables of the module; the last three: of the workgroup */
-    spv_id cursor, first_page, pages, turned, held, last_held; /* the tape, of the module's own: 0 until asked for */
-    map noted;                                                 /* variables of the module: what a piece began with (again.c) */
+    spv_id tape[SV_TAPE_VARIABLES]; /* variables of the module (tape.c); 0 until asked for */
+    map noted;                      /* variables of the module: what a piece began with (again.c) */
 
     /* of the entry */
     const ir_op *task;   /* NULL: a segment */
@@ -77,9 +79,9 @@ typedef struct gen {
     spv_id row, rows, worker; /* of sums, the one that is formed; whose tape is used. All u32 */
     spv_id fuel;         /* operations until it asks whether the launch is to end; 0: it has no loop that does */
     bool has_worker;     /* the tape is used */
-    bool loose, repeats, few; /* a task that gives its pages back; how it does with too few (again.c) */
-    spv_id share;        /* of a task: workgroups that share the pool. u32 */
-    spv_id fresh;        /* whether this is the task's first grid; 0: always */
+    bool gives_back, repeats, limited; /* a task that gives its pages back; what it does where there are too few (again.c) */
+    spv_id sharers;      /* of a task: workgroups that share the pool. u32 */
+    spv_id first_grid;   /* whether this is the task's first one; 0: always */
     sv_notes notes;
     sv_sum *sums;        /* of the task, nsums of them */
     uint32_t nsums;
@@ -212,6 +214,9 @@ void sv_end_once(gen *g, sv_branch *b);
 
 /* -- memory.c ------------------------------------------------------------------------------------------------------ */
 spv_id sv_pointer_to(gen *g, spv_id type, spv_id address);
+/* values of a type with that alignment, in memory of the device */
+spv_id sv_read_as(gen *g, spv_id type, uint32_t align, spv_id address);
+void sv_write_as(gen *g, spv_id type, uint32_t align, spv_id address, spv_id v);
 spv_id sv_read32(gen *g, spv_id address, uint32_t at);
 spv_id sv_read64(gen *g, spv_id address, uint32_t at);
 void sv_write32(gen *g, spv_id address, uint32_t at, spv_id v);
@@ -312,7 +317,7 @@ void sv_worker_store(gen *g);
 
 /* -- again.c: tasks that give their pages back ------------------------------------------------------------------------ */
 void sv_again_find(gen *g, const ir_op *op); /* what op is, a task or not */
-void sv_again_begin(gen *g); /* of one that is loose: its share, its worker */
+void sv_again_begin(gen *g); /* of one that gives pages back: who shares the pool, its worker */
 void sv_again_end(gen *g);
 /* What is left of the row by the grid before, which is the caller's now; some 0: never anything. */
 typedef struct sv_left {

@@ -16,14 +16,14 @@ sv_pointer_to(gen *g, spv_id type, spv_id address)
     return emit(g, SPV_TO_POINTER, spv_pointer(&g->s, SPV_MEMORY, type), address);
 }
 
-static spv_id
-read_as(gen *g, spv_id type, uint32_t align, spv_id address)
+spv_id
+sv_read_as(gen *g, spv_id type, uint32_t align, spv_id address)
 {
     return emit(g, SPV_LOAD, type, sv_pointer_to(g, type, address), ALIGNED | NON_PRIVATE, align);
 }
 
-static void
-write_as(gen *g, spv_id type, uint32_t align, spv_id address, spv_id v)
+void
+sv_write_as(gen *g, spv_id type, uint32_t align, spv_id address, spv_id v)
 {
     emit_do(g, SPV_STORE, sv_pointer_to(g, type, address), v, ALIGNED | NON_PRIVATE, align);
 }
@@ -31,25 +31,25 @@ write_as(gen *g, spv_id type, uint32_t align, spv_id address, spv_id v)
 spv_id
 sv_read32(gen *g, spv_id address, uint32_t at)
 {
-    return read_as(g, g->u32, 4, sv_add(g, address, at));
+    return sv_read_as(g, g->u32, 4, sv_add(g, address, at));
 }
 
 spv_id
 sv_read64(gen *g, spv_id address, uint32_t at)
 {
-    return read_as(g, g->u64, 8, sv_add(g, address, at));
+    return sv_read_as(g, g->u64, 8, sv_add(g, address, at));
 }
 
 void
 sv_write32(gen *g, spv_id address, uint32_t at, spv_id v)
 {
-    write_as(g, g->u32, 4, sv_add(g, address, at), v);
+    sv_write_as(g, g->u32, 4, sv_add(g, address, at), v);
 }
 
 void
 sv_write64(gen *g, spv_id address, uint32_t at, spv_id v)
 {
-    write_as(g, g->u64, 8, sv_add(g, address, at), v);
+    sv_write_as(g, g->u64, 8, sv_add(g, address, at), v);
 }
 
 /* -- elements of any size, as raw bits ------------------------------------------------------------------------------------ */
@@ -81,7 +81,7 @@ sv_read(gen *g, uint32_t bytes, spv_id address)
     if (bytes >= 4)
         return bytes == 8 ? sv_read64(g, address, 0) : sv_read32(g, address, 0);
     if (has_storage(g, bytes))
-        return emit(g, SPV_U_CONVERT, g->u32, read_as(g, spv_int(&g->s, 8 * bytes), bytes, address));
+        return emit(g, SPV_U_CONVERT, g->u32, sv_read_as(g, spv_int(&g->s, 8 * bytes), bytes, address));
     spv_id word = sv_read32(g, word_of(g, address, &below), 0);
     return emit(g, SPV_AND, g->u32, emit(g, SPV_SHIFT_RIGHT, g->u32, word, below), mask);
 }
@@ -91,12 +91,12 @@ sv_write(gen *g, uint32_t bytes, spv_id address, spv_id raw)
 {
     spv_id below, zero = sv_u32(g, 0), scope = sv_u32(g, 1), mask = sv_u32(g, bytes == 1 ? 0xff : 0xffff);
     if (bytes >= 4) {
-        write_as(g, bytes == 8 ? g->u64 : g->u32, bytes, address, raw);
+        sv_write_as(g, bytes == 8 ? g->u64 : g->u32, bytes, address, raw);
         return;
     }
     if (has_storage(g, bytes)) {
         spv_id type = spv_int(&g->s, 8 * bytes);
-        write_as(g, type, bytes, address, emit(g, SPV_U_CONVERT, type, raw));
+        sv_write_as(g, type, bytes, address, emit(g, SPV_U_CONVERT, type, raw));
         return;
     }
     spv_id word = sv_pointer_to(g, g->u32, word_of(g, address, &below)); /* the old bits go, then the new ones come */

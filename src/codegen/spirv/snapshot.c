@@ -4,8 +4,6 @@
  * rows of pages that were taken together; what they hold is copied by copies.c. */
 #include "codegen/spirv/tape.h"
 
-enum { FRAME = RT_GPU_BLOCK_BYTES }; /* of an array at most */
-
 spv_id
 sv_whole_frame(gen *g, spv_id bytes)
 {
@@ -25,12 +23,6 @@ buffer_size(gen *g, const ir_value *buffer)
 }
 
 static spv_id
-page_of_frame(gen *g, spv_id frame)
-{
-    return emit(g, SPV_AND, g->u64, frame, sv_u64(g, ~(uint64_t)(RT_GPU_PAGE - 1)));
-}
-
-static spv_id
 pages_behind(gen *g, spv_id at, spv_id count)
 {
     return emit(g, SPV_I_ADD, g->u64, at, emit(g, SPV_I_MUL, g->u64, count, sv_u64(g, RT_GPU_PAGE)));
@@ -41,7 +33,7 @@ static spv_id
 frame_place(gen *g, spv_id cursor, spv_id size, bool enters)
 {
     sv_branch full = sv_if(g, sv_is_full(g, cursor, size));
-    spv_id page = page_of_frame(g, cursor);
+    spv_id page = sv_page_of(g, cursor);
     spv_id nowhere = sv_is(g, cursor, sv_u64(g, RT_GPU_PAGE - 1)), first = sv_first_page(g);
     sv_branch some = sv_if(g, sv_not(g, nowhere));
     spv_id next = sv_read64(g, page, offsetof(rt_page, next));
@@ -57,15 +49,19 @@ frame_place(gen *g, spv_id cursor, spv_id size, bool enters)
     return sv_made(g, &full, g->u64, next, cursor);
 }
 
-/* At the bottom of a page, full frames of what is left: in how many successive pages they lie, one frame in each; 1, if none is full.
- * Each page is entered from the one before, the first one has been. */
+spv_id
+sv_pages_of_row(gen *g, spv_id page, spv_id left)
+{
+    spv_id full = emit(g, SPV_U_DIV, g->u64, left, sv_u64(g, SV_FRAME));
+    spv_id row = sv_add(g, sv_high(g, sv_read32(g, page, offsetof(rt_gpu_kernel_page, after))), 1);
+    return sv_choose(g, g->u64, sv_is_zero(g, full), sv_u64(g, 1), sv_smaller(g, full, row));
+}
+
+/* The pages of a row, at the bottom of the first one: each is entered from the one before, the first one has been. */
 static spv_id
 enter_row(gen *g, spv_id bottom, spv_id left)
 {
-    spv_id page = sv_add(g, bottom, (uint64_t)-RT_GPU_HEADER), one = sv_u64(g, 1);
-    spv_id full = emit(g, SPV_U_DIV, g->u64, left, sv_u64(g, FRAME));
-    spv_id row = sv_add(g, sv_high(g, sv_read32(g, page, offsetof(rt_gpu_kernel_page, after))), 1);
-    spv_id n = sv_choose(g, g->u64, sv_is_zero(g, full), one, sv_smaller(g, full, row));
+    spv_id page = sv_add(g, bottom, (uint64_t)-RT_GPU_HEADER), n = sv_pages_of_row(g, page, left);
     sv_loop l = sv_count(g, sv_add(g, sv_high(g, g->lane), 1), n, 0, NULL, NULL);
     spv_id at = pages_behind(g, page, l.at[0]);
     sv_write64(g, at, offsetof(rt_page, below), sv_add(g, at, (uint64_t)-RT_GPU_HEADER));
@@ -79,17 +75,17 @@ sv_save(gen *g, const ir_op *op)
     spv_id all = buffer_size(g, op->args[1]), start = sv_get(g, op->args[0]), cursor = start, one = sv_u64(g, 1);
     sv_barrier(g);
     sv_loop l = sv_count(g, sv_u64(g, 0), all, 1, &g->u64, &cursor);
-    spv_id left = emit(g, SPV_I_SUB, g->u64, all, l.at[0]), bytes = sv_smaller(g, left, sv_u64(g, FRAME)), frame = sv_whole_frame(g, bytes);
+    spv_id left = emit(g, SPV_I_SUB, g->u64, all, l.at[0]), bytes = sv_smaller(g, left, sv_u64(g, SV_FRAME)), frame = sv_whole_frame(g, bytes);
     sv_branch full = sv_if(g, sv_is_full(g, l.at[1], frame));
-    spv_id wanted = sv_low(g, emit(g, SPV_U_DIV, g->u64, sv_add(g, left, FRAME - 1), sv_u64(g, FRAME)));
+    spv_id wanted = sv_low(g, emit(g, SPV_U_DIV, g->u64, sv_add(g, left, SV_FRAME - 1), sv_u64(g, SV_FRAME)));
     spv_id bottom = sv_next_page(g, l.at[1], wanted, op), row = enter_row(g, bottom, left);
     sv_end_if(g, &full);
     spv_id at = sv_made(g, &full, g->u64, bottom, l.at[1]), more = sv_add(g, sv_made(g, &full, g->u64, row, one), UINT64_MAX);
     at = emit(g, SPV_I_ADD, g->u64, pages_behind(g, at, more), frame);
-    sv_count_end(g, &l, emit(g, SPV_I_ADD, g->u64, emit(g, SPV_I_MUL, g->u64, more, sv_u64(g, FRAME)), bytes), &at);
+    sv_count_end(g, &l, emit(g, SPV_I_ADD, g->u64, emit(g, SPV_I_MUL, g->u64, more, sv_u64(g, SV_FRAME)), bytes), &at);
     sv_loop_results(g, &l, &g->u64, &cursor);
     sv_barrier(g);
-    sv_copy(g, op, frame_place(g, start, sv_whole_frame(g, sv_smaller(g, all, sv_u64(g, FRAME))), false));
+    sv_copy(g, op, frame_place(g, start, sv_whole_frame(g, sv_smaller(g, all, sv_u64(g, SV_FRAME))), false));
     sv_set(g, op->results[0], cursor);
 }
 
@@ -98,13 +94,13 @@ void
 sv_restore(gen *g, const ir_op *op)
 {
     spv_id all = buffer_size(g, op->args[1]), cursor = sv_get(g, op->args[0]), types[2] = {g->u64, g->u64};
-    spv_id first[2] = {all, cursor}, each = sv_u64(g, FRAME), one = sv_u64(g, 1);
+    spv_id first[2] = {all, cursor}, each = sv_u64(g, SV_FRAME), one = sv_u64(g, 1);
     sv_loop l = sv_loop_begin(g, 2, types, first);
     spv_id left = l.at[0];
     sv_exit_if(g, &l, emit(g, SPV_S_LESS_EQUAL, g->truth, left, sv_u64(g, 0)), 1, &l.at[1]);
     spv_id rest = emit(g, SPV_U_MOD, g->u64, left, each), full = emit(g, SPV_U_DIV, g->u64, left, each);
     spv_id bytes = sv_choose(g, g->u64, sv_is_zero(g, rest), each, rest), at = sv_above_bottom(g, l.at[1]);
-    spv_id row = sv_add(g, sv_high(g, sv_read32(g, page_of_frame(g, at), offsetof(rt_gpu_kernel_page, before))), 1);
+    spv_id row = sv_add(g, sv_high(g, sv_read32(g, sv_page_of(g, at), offsetof(rt_gpu_kernel_page, before))), 1);
     spv_id many = sv_and(g, sv_is_zero(g, rest), emit(g, SPV_U_GREATER, g->truth, full, one));
     spv_id n = sv_choose(g, g->u64, many, sv_smaller(g, sv_add(g, full, UINT64_MAX), row), one), more = sv_add(g, n, UINT64_MAX);
     at = emit(g, SPV_I_SUB, g->u64, at, pages_behind(g, sv_whole_frame(g, bytes), more));
@@ -240,11 +236,12 @@ move_numbers(gen *g, spv_id to, spv_id from, spv_id bytes)
 static spv_id
 move_function(gen *g)
 {
-    spv_id types[3] = {g->u64, g->u64, g->u64}, p[3], lane = g->lane;
+    spv_id types[3] = {g->u64, g->u64, g->u64}, p[3];
     sv_function f;
+    sv_inside outside;
     if (!sv_function_open(g, &f, "move", g->nothing, 3, types, p))
         return f.id;
-    g->lane = emit(g, SPV_LOAD, g->u32, g->lane_input);
+    sv_enter_function(g, &outside);
     spv_id gap = emit(g, SPV_I_SUB, g->u64, p[1], p[0]), bits = emit(g, SPV_OR, g->u64, emit(g, SPV_OR, g->u64, p[0], p[1]), p[2]);
     spv_id whole = sv_is_zero(g, emit(g, SPV_AND, g->u64, bits, sv_u64(g, 7)));
     spv_id apart = sv_and(g, whole, emit(g, SPV_U_GREATER_EQUAL, g->truth, gap, p[2]));
@@ -255,7 +252,7 @@ move_function(gen *g)
     move_words(g, p[0], p[1], p[2]);
     sv_end_if(g, &words);
     spv_do(&g->s, SPV_RETURN, 0, NULL);
-    g->lane = lane;
+    sv_leave_function(g, &outside);
     sv_function_close(g, &f);
     return f.id;
 }
@@ -267,7 +264,7 @@ move_part(gen *g, spv_id at[2], spv_id size, spv_id keep)
     spv_id types[3] = {g->u64, g->u64, g->u64}, first[3] = {size, at[0], at[1]}, results[2];
     sv_loop l = sv_loop_begin(g, 3, types, first);
     sv_exit_if(g, &l, emit(g, SPV_S_LESS_EQUAL, g->truth, l.at[0], sv_u64(g, 0)), 2, l.at + 1);
-    spv_id bytes = sv_smaller(g, l.at[0], sv_u64(g, FRAME)), frame = frame_place(g, l.at[1], bytes, false);
+    spv_id bytes = sv_smaller(g, l.at[0], sv_u64(g, SV_FRAME)), frame = frame_place(g, l.at[1], bytes, false);
     sv_branch kept = sv_if(g, keep);
     spv_id place = frame_place(g, l.at[2], bytes, true);
     sv_call_function(g, move_function(g), g->nothing, 3, (spv_id[]){place, frame, bytes});

@@ -18,62 +18,35 @@ worker_address(gen *g, spv_id launch)
     return emit(g, SPV_I_ADD, g->u64, sv_read64(g, launch, offsetof(rt_vulkan_launch, workers)), at);
 }
 
-/* a variable of each invocation, for functions and entries alike */
+/* Variables of each invocation, for functions and entries alike. HELD, LAST_HELD: of a task that gives pages back, how many its worker held
+ * before, and the last one of them; 0: it had none */
+enum { CURSOR, FIRST_PAGE, PAGES, TURNED, HELD, LAST_HELD };
+_Static_assert((int)LAST_HELD + 1 == (int)SV_TAPE_VARIABLES, "each has a place");
+
 static spv_id
-own_variable(gen *g, spv_id *variable, spv_id type)
+type_of_own(const gen *g, int which)
 {
-    if (!*variable)
-        *variable = spv_global(&g->s, SPV_PRIVATE, type, 0, 0);
-    return *variable;
+    return which == PAGES || which == TURNED || which == HELD ? g->u32 : g->u64;
 }
 
 static spv_id
-of_cursor(gen *g)
+own_variable(gen *g, int which)
 {
-    return own_variable(g, &g->cursor, g->u64);
+    if (!g->tape[which])
+        g->tape[which] = spv_global(&g->s, SPV_PRIVATE, type_of_own(g, which), 0, 0);
+    return g->tape[which];
 }
 
 static spv_id
-of_first_page(gen *g)
+own(gen *g, int which)
 {
-    return own_variable(g, &g->first_page, g->u64);
-}
-
-static spv_id
-of_pages(gen *g)
-{
-    return own_variable(g, &g->pages, g->u32);
-}
-
-static spv_id
-of_turned(gen *g)
-{
-    return own_variable(g, &g->turned, g->u32);
-}
-
-/* of a task that gives pages back: how many its worker held before, and the last one of them; 0: it had none */
-static spv_id
-of_held(gen *g)
-{
-    return own_variable(g, &g->held, g->u32);
-}
-
-static spv_id
-of_last_held(gen *g)
-{
-    return own_variable(g, &g->last_held, g->u64);
-}
-
-static spv_id
-own(gen *g, spv_id type, spv_id variable)
-{
-    return emit(g, SPV_LOAD, type, variable);
+    return emit(g, SPV_LOAD, type_of_own(g, which), own_variable(g, which));
 }
 
 static void
-set_own(gen *g, spv_id variable, spv_id v)
+set_own(gen *g, int which, spv_id v)
 {
-    emit_do(g, SPV_STORE, variable, v);
+    emit_do(g, SPV_STORE, own_variable(g, which), v);
 }
 
 void
@@ -81,15 +54,15 @@ sv_worker_load(gen *g)
 {
     spv_id at = worker_address(g, g->launch), stands = sv_read64(g, at, offsetof(rt_vulkan_worker, cursor));
     g->code.info.has_tape = true;
-    set_own(g, of_cursor(g), sv_choose(g, g->u64, sv_is_zero(g, stands), sv_u64(g, NOWHERE), stands));
-    set_own(g, of_first_page(g), sv_read64(g, at, offsetof(rt_vulkan_worker, first_page)));
+    set_own(g, CURSOR, sv_choose(g, g->u64, sv_is_zero(g, stands), sv_u64(g, NOWHERE), stands));
+    set_own(g, FIRST_PAGE, sv_read64(g, at, offsetof(rt_vulkan_worker, first_page)));
     spv_id pages = sv_read32(g, at, offsetof(rt_vulkan_worker, pages));
-    set_own(g, of_pages(g), pages);
-    if (g->loose) {
-        set_own(g, of_held(g), pages);
-        set_own(g, of_last_held(g), sv_u64(g, 0));
+    set_own(g, PAGES, pages);
+    if (g->gives_back) {
+        set_own(g, HELD, pages);
+        set_own(g, LAST_HELD, sv_u64(g, 0));
     }
-    set_own(g, of_turned(g), sv_read32(g, at, offsetof(rt_vulkan_worker, turned)));
+    set_own(g, TURNED, sv_read32(g, at, offsetof(rt_vulkan_worker, turned)));
 }
 
 /* What a task leaves on tapes is counted: pages, and units of 8 bytes. */
@@ -107,7 +80,7 @@ count_what_is_left(gen *g, spv_id then, spv_id now)
 static void
 cut_chain(gen *g)
 {
-    spv_id last = own(g, g->u64, of_last_held(g));
+    spv_id last = own(g, LAST_HELD);
     sv_branch once = sv_once(g), some = sv_if(g, sv_not(g, sv_is_zero(g, last)));
     sv_write64(g, last, offsetof(rt_page, next), sv_u64(g, 0));
     sv_end_if(g, &some);
@@ -117,27 +90,27 @@ cut_chain(gen *g)
 void
 sv_worker_store(gen *g)
 {
-    if (g->loose) {
+    if (g->gives_back) {
         cut_chain(g);
         return;
     }
-    spv_id at = worker_address(g, g->launch), now = own(g, g->u64, of_cursor(g));
+    spv_id at = worker_address(g, g->launch), now = own(g, CURSOR);
     sv_branch once = sv_once(g);
     if (g->task && (g->task->records || g->task->rewinds)) {
         spv_id stood = sv_read64(g, at, offsetof(rt_vulkan_worker, cursor));
         count_what_is_left(g, sv_choose(g, g->u64, sv_is_zero(g, stood), sv_u64(g, NOWHERE), stood), now);
     }
     sv_write64(g, at, offsetof(rt_vulkan_worker, cursor), now);
-    sv_write64(g, at, offsetof(rt_vulkan_worker, first_page), own(g, g->u64, of_first_page(g)));
-    sv_write32(g, at, offsetof(rt_vulkan_worker, pages), own(g, g->u32, of_pages(g)));
-    sv_write32(g, at, offsetof(rt_vulkan_worker, turned), own(g, g->u32, of_turned(g)));
+    sv_write64(g, at, offsetof(rt_vulkan_worker, first_page), own(g, FIRST_PAGE));
+    sv_write32(g, at, offsetof(rt_vulkan_worker, pages), own(g, PAGES));
+    sv_write32(g, at, offsetof(rt_vulkan_worker, turned), own(g, TURNED));
     sv_end_once(g, &once);
 }
 
 spv_id
 sv_first_page(gen *g)
 {
-    return own(g, g->u64, of_first_page(g));
+    return own(g, FIRST_PAGE);
 }
 
 /* -- where a cursor stands ------------------------------------------------------------------------------------------------- */
@@ -148,19 +121,24 @@ sv_in_page(gen *g, spv_id cursor)
     return emit(g, SPV_AND, g->u64, cursor, sv_u64(g, ON_PAGE));
 }
 
+spv_id
+sv_page_of(gen *g, spv_id at)
+{
+    return emit(g, SPV_AND, g->u64, at, sv_u64(g, ~(uint64_t)ON_PAGE));
+}
+
 /* 0: none */
 static spv_id
-page_of(gen *g, spv_id cursor)
+page_of_cursor(gen *g, spv_id cursor)
 {
-    spv_id page = emit(g, SPV_AND, g->u64, cursor, sv_u64(g, ~(uint64_t)ON_PAGE));
-    return sv_choose(g, g->u64, sv_is(g, cursor, sv_u64(g, NOWHERE)), sv_u64(g, 0), page);
+    return sv_choose(g, g->u64, sv_is(g, cursor, sv_u64(g, NOWHERE)), sv_u64(g, 0), sv_page_of(g, cursor));
 }
 
 /* pages of the chain up to the cursor's */
 spv_id
 sv_depth(gen *g, spv_id cursor)
 {
-    spv_id page = page_of(g, cursor), none = sv_u64(g, 0);
+    spv_id page = page_of_cursor(g, cursor), none = sv_u64(g, 0);
     sv_branch some = sv_if(g, emit(g, SPV_I_NOT_EQUAL, g->truth, page, none));
     spv_id depth = sv_high(g, sv_read32(g, page, offsetof(rt_page, depth)));
     sv_end_if(g, &some);
@@ -245,7 +223,7 @@ chain_pages(gen *g, spv_id here, spv_id at, spv_id count, spv_id is_bottom)
 static const char *
 of_kind(const gen *g, const char *const names[3])
 {
-    return names[g->repeats ? 2 : g->loose];
+    return names[g->repeats ? 2 : g->gives_back];
 }
 
 /* The number of the first of so many pages; `limit`, or there are too few behind it: they were not given. */
@@ -254,8 +232,8 @@ count_pages(gen *g, spv_id count, spv_id limit)
 {
     spv_id top = sv_add(g, g->launch, offsetof(rt_vulkan_launch, top)), possible = emit(g, SPV_U_LESS_EQUAL, g->truth, count, limit);
     sv_branch first = sv_if(g, sv_and(g, possible, sv_is_first(g))); /* the counter stays near the limit */
-    spv_id given = sv_atomic_add32(g, g->loose ? sv_loose_pages(g) : top, count);
-    if (g->loose)
+    spv_id given = sv_atomic_add32(g, g->gives_back ? sv_task_pages(g) : top, count);
+    if (g->gives_back)
         given = emit(g, SPV_I_ADD, g->u32, given, sv_read32(g, top, 0));
     sv_end_if(g, &first);
     given = sv_take_id(g, g->u32, sv_made(g, &first, g->u32, given, limit), sv_u32(g, 0));
@@ -266,8 +244,8 @@ count_pages(gen *g, spv_id count, spv_id limit)
 static void
 note_last_held(gen *g, spv_id here)
 {
-    spv_id first = sv_is(g, own(g, g->u32, of_pages(g)), own(g, g->u32, of_held(g)));
-    set_own(g, of_last_held(g), sv_choose(g, g->u64, first, here, own(g, g->u64, of_last_held(g))));
+    spv_id first = sv_is(g, own(g, PAGES), own(g, HELD));
+    set_own(g, LAST_HELD, sv_choose(g, g->u64, first, here, own(g, LAST_HELD)));
 }
 
 /* `count` fresh pages, chained behind `here` (0: the first): new_pages(here, count, place), the first one's address; 0: there are
@@ -275,7 +253,7 @@ note_last_held(gen *g, spv_id here)
 static spv_id
 new_pages_function(gen *g)
 {
-    static const char *const names[3] = {"new_pages", "new_loose_pages", "new_pages_or_none"};
+    static const char *const names[3] = {"new_pages", "new_task_pages", "new_pages_or_none"};
     spv_id types[3] = {g->u64, g->u32, g->u32}, p[3], none = sv_u64(g, 0);
     sv_function f;
     sv_inside outside;
@@ -293,10 +271,10 @@ new_pages_function(gen *g)
     sv_branch there = sv_if(g, sv_not(g, fails));
     chain_pages(g, p[0], at, count, is_bottom);
     sv_end_if(g, &there);
-    if (g->loose)
+    if (g->gives_back)
         note_last_held(g, p[0]);
-    set_own(g, of_first_page(g), sv_choose(g, g->u64, is_bottom, at, own(g, g->u64, of_first_page(g))));
-    set_own(g, of_pages(g), emit(g, SPV_I_ADD, g->u32, own(g, g->u32, of_pages(g)), count));
+    set_own(g, FIRST_PAGE, sv_choose(g, g->u64, is_bottom, at, own(g, FIRST_PAGE)));
+    set_own(g, PAGES, emit(g, SPV_I_ADD, g->u32, own(g, PAGES), count));
     emit_do(g, SPV_RETURN_VALUE, sv_choose(g, g->u64, fails, none, at));
     sv_leave_function(g, &outside);
     sv_function_close(g, &f);
@@ -307,14 +285,14 @@ new_pages_function(gen *g)
 static spv_id
 page_function(gen *g)
 {
-    static const char *const names[3] = {"page", "loose_page", "page_or_none"};
+    static const char *const names[3] = {"page", "task_page", "page_or_none"};
     spv_id types[3] = {g->u64, g->u32, g->u32}, p[3], none = sv_u64(g, 0), take = new_pages_function(g);
     sv_function f;
     sv_inside outside;
     if (!sv_function_open(g, &f, of_kind(g, names), g->u64, 3, types, p))
         return f.id;
     sv_enter_function(g, &outside);
-    spv_id here = page_of(g, p[0]), first_page = own(g, g->u64, of_first_page(g));
+    spv_id here = page_of_cursor(g, p[0]), first_page = own(g, FIRST_PAGE);
     sv_branch some = sv_if(g, emit(g, SPV_I_NOT_EQUAL, g->truth, here, none));
     spv_id next = sv_read64(g, here, offsetof(rt_page, next));
     sv_end_if(g, &some);
@@ -328,7 +306,7 @@ page_function(gen *g)
     sv_branch write = sv_if(g, sv_and(g, sv_not(g, fails), sv_is_first(g)));
     sv_write64(g, above, offsetof(rt_page, below), p[0]);
     sv_end_once(g, &write);
-    set_own(g, of_turned(g), sv_u32(g, UINT32_MAX));
+    set_own(g, TURNED, sv_u32(g, UINT32_MAX));
     emit_do(g, SPV_RETURN_VALUE, sv_choose(g, g->u64, fails, none, sv_add(g, above, RT_GPU_HEADER)));
     sv_leave_function(g, &outside);
     sv_function_close(g, &f);
@@ -375,14 +353,14 @@ spv_id
 sv_pages_left(gen *g, spv_id depth)
 {
     spv_id limit = sv_page_limit(g), top = sv_read32(g, g->launch, offsetof(rt_vulkan_launch, top)), none = sv_u32(g, 0);
-    if (g->loose)
-        top = emit(g, SPV_I_ADD, g->u32, top, sv_read32(g, sv_loose_pages(g), 0));
+    if (g->gives_back)
+        top = emit(g, SPV_I_ADD, g->u32, top, sv_read32(g, sv_task_pages(g), 0));
     top = sv_take_id(g, g->u32, top, none);
-    spv_id share = g->loose ? g->share : g->task ? g->rows : sv_u32(g, 1);
+    spv_id share = g->gives_back ? g->sharers : g->task ? g->rows : sv_u32(g, 1);
     spv_id some = emit(g, SPV_U_LESS, g->truth, top, limit);
     spv_id free = emit(g, SPV_U_DIV, g->u32, emit(g, SPV_I_SUB, g->u32, limit, top), share);
     free = sv_high(g, sv_choose(g, g->u32, some, free, none));
-    spv_id held = emit(g, SPV_I_SUB, g->u64, sv_high(g, own(g, g->u32, of_pages(g))), depth);
+    spv_id held = emit(g, SPV_I_SUB, g->u64, sv_high(g, own(g, PAGES)), depth);
     return emit(g, SPV_I_ADD, g->u64, held, free);
 }
 
@@ -408,12 +386,12 @@ static void
 tape_over(gen *g, const ir_op *op)
 {
     spv_id cursor = sv_get(g, op->args[0]), mark = sv_get(g, op->args[1]), room = sv_wide(g, op->args[4]);
-    spv_id turned = own(g, g->u32, of_turned(g)), bit = emit(g, SPV_SHIFT_LEFT, g->u32, sv_u32(g, 1), sv_get(g, op->args[2]));
+    spv_id turned = own(g, TURNED), bit = emit(g, SPV_SHIFT_LEFT, g->u32, sv_u32(g, 1), sv_get(g, op->args[2]));
     spv_id set = emit(g, SPV_I_NOT_EQUAL, g->truth, emit(g, SPV_AND, g->u32, turned, bit), sv_u32(g, 0));
     uint64_t parts;
     (void)sv_get(g, op->args[3]);
     sv_branch asks = sv_if(g, ir_is_const(op->args[3], &parts) && !parts ? 0 : set);
-    set_own(g, of_turned(g), emit(g, SPV_AND, g->u32, turned, emit(g, SPV_NOT, g->u32, bit)));
+    set_own(g, TURNED, emit(g, SPV_AND, g->u32, turned, emit(g, SPV_NOT, g->u32, bit)));
     spv_id over = takes_more_than_part(g, cursor, mark, op->args[3], room);
     sv_barrier(g); /* frames above the mark may be written over */
     sv_end_if(g, &asks);
@@ -448,11 +426,11 @@ open_tape(gen *g, const ir_op *op)
         sv_begin_own_frames(g, op, &frames);
         return;
     }
-    spv_id cursor = own(g, g->u64, of_cursor(g));
+    spv_id cursor = own(g, CURSOR);
     sv_barrier(g); /* all have read what the thread before left here */
     if (op->one_page) {
         cursor = sv_with_room(g, cursor, sv_wide(g, op->args[0]), op);
-        set_own(g, of_cursor(g), cursor);
+        set_own(g, CURSOR, cursor);
     }
     sv_set(g, op->results[0], cursor);
 }
@@ -465,7 +443,7 @@ sv_tape_op(gen *g, const ir_op *op)
         open_tape(g, op);
         break;
     case RG_OP_TAPE_END:
-        set_own(g, of_cursor(g), sv_get(g, op->args[0]));
+        set_own(g, CURSOR, sv_get(g, op->args[0]));
         break;
     case RG_OP_TAPE_PUSH:
         sv_push(g, op);

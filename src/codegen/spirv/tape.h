@@ -16,6 +16,7 @@ void sv_leave_function(gen *g, const sv_inside *f);
 spv_id sv_page_limit(gen *g); /* u32: of the pool, for tapes */
 /* 64 bits all of them */
 spv_id sv_in_page(gen *g, spv_id cursor);
+spv_id sv_page_of(gen *g, spv_id at); /* of a cursor that stands on one, or a frame */
 spv_id sv_depth(gen *g, spv_id cursor);
 spv_id sv_height(gen *g, spv_id cursor);
 spv_id sv_is_full(gen *g, spv_id cursor, spv_id bytes); /* for a frame of so many bytes */
@@ -27,7 +28,7 @@ spv_id sv_pages_left(gen *g, spv_id depth);
 spv_id sv_first_page(gen *g);
 
 /* again.c */
-spv_id sv_loose_pages(gen *g); /* the address of the counter */
+spv_id sv_task_pages(gen *g); /* the address of the counter */
 spv_id sv_is_alone(gen *g); /* whether one workgroup runs all that is left of the task */
 void sv_stop_if(gen *g, spv_id condition); /* the piece is left, and the entry ends */
 
@@ -40,7 +41,10 @@ void sv_pop(gen *g, const ir_op *op);
 void sv_copy(gen *g, const ir_op *op, spv_id frame);
 
 /* snapshot.c */
+enum { SV_FRAME = RT_GPU_BLOCK_BYTES }; /* of an array at most */
 spv_id sv_smaller(gen *g, spv_id a, spv_id b);
+/* In how many successive pages, this one and those behind it, full frames of `left` bytes lie, one in each; 1 if none is full. */
+spv_id sv_pages_of_row(gen *g, spv_id page, spv_id left);
 spv_id sv_whole_frame(gen *g, spv_id bytes); /* of so many bytes of an array: as its last frame has them */
 void sv_save(gen *g, const ir_op *op);
 void sv_restore(gen *g, const ir_op *op);

@@ -82,7 +82,7 @@ open_entry(gen *g, spv_function *f, const ir_op *op, uint32_t place)
     memset(g->lane_bits, 0, sizeof g->lane_bits);
     g->own_frames = 0;
     g->behind_pops = NULL;
-    g->fresh = 0;
+    g->first_grid = 0;
     g->ir = g->kernel;
     g->task = op && op->code == RG_OP_PARALLEL ? op : NULL;
     g->region = op ? op->regions[0] : g->kernel->body;
@@ -427,7 +427,7 @@ find_next(gen *g, pieces *p, spv_id piece, spv_id end)
 static bool
 has_tape_of_row(const gen *g, const pieces *p)
 {
-    return p->in_order && g->has_worker && !g->loose;
+    return p->in_order && g->has_worker && !g->gives_back;
 }
 
 static void
@@ -526,8 +526,8 @@ run_row(gen *g, const ir_op *op, const domain *d, const sv_left *left)
     spv_id *sums = arena_new_n(g->in, spv_id, op->nresults + 1);
     sv_sums_begin(g, op, d->threads, left->some ? sv_not(g, left->some) : 0);
     pieces p = {.op = op, .d = d, .left = left, .taken = may_be_taken(g, op), .in_order = runs_in_order_here(g, op)};
-    bool tape = g->has_worker && !p.in_order && !g->loose;
-    if (!g->loose)
+    bool tape = g->has_worker && !p.in_order && !g->gives_back;
+    if (!g->gives_back)
         g->worker = g->row;
     if (tape)
         sv_worker_load(g);
@@ -543,13 +543,13 @@ run_row(gen *g, const ir_op *op, const domain *d, const sv_left *left)
 static void
 run_rows(gen *g, const ir_op *op, const domain *d)
 {
-    spv_id first = sv_high(g, g->group), step = sv_high(g, g->loose ? g->share : g->groups), rows = sv_high(g, g->rows);
-    if (g->few)
-        first = sv_choose(g, g->u64, emit(g, SPV_U_LESS, g->truth, g->group, g->share), first, rows);
+    spv_id first = sv_high(g, g->group), step = sv_high(g, g->gives_back ? g->sharers : g->groups), rows = sv_high(g, g->rows);
+    if (g->limited)
+        first = sv_choose(g, g->u64, emit(g, SPV_U_LESS, g->truth, g->group, g->sharers), first, rows);
     sv_loop l = sv_count(g, first, rows, 0, NULL, NULL);
     g->row = sv_low(g, l.at[0]);
     sv_left left = sv_again_left(g);
-    sv_branch some = sv_if(g, g->fresh && left.waits ? sv_or(g, g->fresh, left.waits) : 0);
+    sv_branch some = sv_if(g, g->first_grid && left.waits ? sv_or(g, g->first_grid, left.waits) : 0);
     run_row(g, op, d, &left);
     if (g->failed)
         return;
@@ -563,15 +563,15 @@ make_task_entry(gen *g, const ir_op *op, uint32_t place)
     spv_function f;
     spv_id fn = open_entry(g, &f, op, place);
     domain d = task_domain(g, op);
-    if (g->loose)
+    if (g->gives_back)
         sv_again_begin(g);
-    if (g->options->deterministic || g->repeats || g->few)
+    if (g->options->deterministic || g->repeats || g->limited)
         run_rows(g, op, &d);
     else
         run_row(g, op, &d, &(sv_left){0});
     if (g->failed)
         return;
-    if (g->loose)
+    if (g->gives_back)
         sv_again_end(g);
     close_entry(g, &f, fn);
     if (op->nresults > g->code.cells)

@@ -119,6 +119,6 @@ rt_segments_explain(const rt_vulkan_launch *launch, const ll_gpu_info *info, con
 uint64_t
 rt_segments_used(const rt_vulkan_launch *launch)
 {
-    uint32_t taken = launch->top > launch->loose ? launch->top : launch->loose;
+    uint32_t taken = launch->top > launch->reached ? launch->top : launch->reached;
     return ((uint64_t)(taken < launch->tape_pages ? taken : launch->tape_pages) + launch->most) * RT_GPU_PAGE;
 }

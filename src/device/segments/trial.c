@@ -55,7 +55,7 @@ may_be_small(const rt_trial *t, int row)
             row[2] = i % 2 ? row[2] : -(row[0] * row[1]);                                                                     \
             row[0] = may_be_small(t, i) ? (type)ldexp((double)row[0], SMALL) : row[0];                                        \
         }                                                                                                                     \
-        TRY(t->run(d, shader, &(rt_shader_push){.at = memory->address}, memory, ROWS, error));                         \
+        TRY(t->run(d, shader, &(rt_shader_push){.at = memory->address}, memory, ROWS, error));                                \
         for (int i = 0; i < ROWS; i++) {                                                                                      \
             const type *row = rows + 6 * i;                                                                                   \
             exact = exact && row[3] == row[0] / row[1] && row[4] == root(row[0]);                                             \

@@ -80,7 +80,7 @@ typedef struct rt_vulkan_launch {
     uint32_t most;          /* pages that the kernel level has taken from its end */
     uint64_t heap;          /* bytes taken from its end */
     uint32_t taped, depths; /* units of 8 bytes and pages that recording tasks have left with their workgroups */
-    uint32_t loose;         /* rt_vulkan_task.most */
+    uint32_t reached;       /* rt_vulkan_task.most */
     uint32_t space;
 } rt_vulkan_launch;
 
