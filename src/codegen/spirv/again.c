@@ -8,7 +8,8 @@
  *            and if any, how many run what is left: the grids behind the task, which are empty otherwise. A row goes on where it stood.
  *   limited  it asks behind changes: as many workgroups run pieces as have SHARE pages each, the others end at once
  *
- * Words that workgroups of one grid share are changed by atomic additions; all else that one leaves is read in the next grid. */
+ * Words that workgroups of one grid share are changed by atomic additions, of which the last one of each, which counts it as ended, is
+ * ordered behind the others; all else that one leaves is read in the next grid. */
 #include "codegen/spirv/tape.h"
 
 enum { SHARE = 8 /* pages of each workgroup, where a task is limited */, ENDED = RT_VULKAN_STOPPED - 1 };
@@ -130,7 +131,7 @@ end_grid(gen *g, uint32_t how)
 {
     spv_id words = task_words(g), none = sv_u32(g, 0), one = sv_u32(g, 1), by = sv_u32(g, how), first;
     sv_branch once = sv_once(g);
-    spv_id all = emit(g, SPV_I_ADD, g->u32, sv_atomic_add32(g, sv_add(g, words, offsetof(rt_vulkan_task, ended)), by), by);
+    spv_id all = emit(g, SPV_I_ADD, g->u32, sv_arrive(g, sv_add(g, words, offsetof(rt_vulkan_task, ended)), by), by);
     spv_id here = groups_here(g, &first), ended = emit(g, SPV_AND, g->u32, all, sv_u32(g, ENDED));
     sv_branch last = sv_if(g, sv_is(g, ended, here));
     spv_id pages = sv_atomic_add32(g, sv_add(g, words, offsetof(rt_vulkan_task, pages)), none);

@@ -7,7 +7,7 @@
 
 #include "analysis/order.h"
 
-enum { DEVICE = 1 };
+enum { DEVICE = 1, RELAXED = 0, ACQUIRE_RELEASE = 0x48 /* of memory behind addresses */ };
 
 spv_id
 sv_combine(gen *g, rg_rmw how, rg_dtype d, spv_id old, spv_id value)
@@ -35,7 +35,13 @@ need_wide_atomics(gen *g, const ir_op *op)
 spv_id
 sv_atomic_add32(gen *g, spv_id address, spv_id by)
 {
-    return emit(g, SPV_ATOMIC_ADD, g->u32, sv_pointer_to(g, g->u32, address), scope(g), sv_u32(g, 0), by);
+    return emit(g, SPV_ATOMIC_ADD, g->u32, sv_pointer_to(g, g->u32, address), scope(g), sv_u32(g, RELAXED), by);
+}
+
+spv_id
+sv_arrive(gen *g, spv_id address, spv_id by)
+{
+    return emit(g, SPV_ATOMIC_ADD, g->u32, sv_pointer_to(g, g->u32, address), scope(g), sv_u32(g, ACQUIRE_RELEASE), by);
 }
 
 /* the value that a compare-exchange expects */
