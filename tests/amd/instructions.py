@@ -57,17 +57,19 @@ pcode._FUNCS["signed24"] = lambda a: (((a & u32(0xffffff)) ^ u32(1 << 23)) - u32
 pcode._FUNCS["unsigned24"] = lambda a: a & u32(0xffffff)
 
 
-class Width:
-    """What the steps of a quotient scale by, and when, for numbers of so many bits."""
+class Division:
+    """Of one type. Operands are scaled by 2 ** scale: where the exponents of numerator and denominator differ by `far` or more, so that the
+    quotient is near to the largest number, and where the numerator's exponent is at most `tiny`."""
 
-    def __init__(self, dtype, scale, far, tiny, fused):
+    def __init__(self, dtype, bias, scale, far, tiny, fused):
         self.up, self.down = UOp.const(2.0 ** scale, dtype), UOp.const(2.0 ** -scale, dtype)
-        self.dtype, self.far, self.tiny, self.fused = dtype, far, tiny, fused
+        self.bias, self.far, self.tiny, self.fused = bias, far, tiny, fused
 
 
-WIDTHS = {
-    dtypes.float32: Width(dtypes.float32, 64, 96, 23, "((float)(__builtin_fma((double){0}, (double){1}, (double){2}) * (double){3}))"),
-    dtypes.float64: Width(dtypes.float64, 128, 768, 53, "(__builtin_fma({0}, {1}, {2}) * {3})"),
+DIVISIONS = {
+    dtypes.float32: Division(dtypes.float32, 127, 64, 96, 23,
+                               "((float)(__builtin_fma((double){0}, (double){1}, (double){2}) * (double){3}))"),
+    dtypes.float64: Division(dtypes.float64, 1023, 128, 768, 53, "(__builtin_fma({0}, {1}, {2}) * {3})"),
 }
 exponent, subnormal = pcode._FUNCS["exponent"], pcode._FUNCS["isDENORM"]
 
@@ -77,13 +79,13 @@ def quotient(a, b):
 
 
 def is_tiny(a):
-    """Below the normal range."""
+    """Zero, or below the normal range."""
     return exponent(a).eq(0)
 
 
 def is_far(d, n):
     """The quotient of n by d comes near to the largest number."""
-    return exponent(n) - exponent(d) >= WIDTHS[d.dtype].far
+    return exponent(n) - exponent(d) >= DIVISIONS[d.dtype].far
 
 
 def any_zero(d, n):
@@ -98,7 +100,7 @@ def division_flag(d, n):
 def division_operand(s, d, n):
     """s, which is d or n, scaled so that no step of the quotient leaves the normal range. Where both the quotient and the reciprocal are
     tiny the maker's text has the denominator grow, beyond all numbers; it has to shrink."""
-    w, one = WIDTHS[s.dtype], UOp.const(1.0, s.dtype)
+    w, one = DIVISIONS[s.dtype], UOp.const(1.0, s.dtype)
     inverse, tiny, up = is_tiny(quotient(one, d)), is_tiny(quotient(n, d)), s * w.up
     near = (inverse & tiny).where(s.eq(d).where(s * w.down, s), inverse.where(s * w.down, tiny.where(s.eq(n).where(up, s),
                                   (exponent(n) <= w.tiny).where(up, s))))
@@ -107,15 +109,15 @@ def division_operand(s, d, n):
 
 
 def division_end(a, b, c, flag):
-    """One rounding, of the scaled number; in f64 two, which differ for a few subnormal quotients."""
-    w = WIDTHS[a.dtype]
-    back = flag.ne(0).where((exponent(c) > (127 if a.dtype == dtypes.float32 else 1023)).where(w.up, w.down), UOp.const(1.0, a.dtype))
+    """a * b + c, scaled back if flag. In f64 a subnormal result is rounded twice, by the emulator only."""
+    w = DIVISIONS[a.dtype]
+    back = flag.ne(0).where((exponent(c) > w.bias).where(w.up, w.down), UOp.const(1.0, a.dtype))
     return UOp(Ops.CUSTOMI, a.dtype, (a, b, c, back), w.fused)
 
 
 pcode._FUNCS.update(division_flag=division_flag, division_operand=division_operand, division_end=division_end)
 
-DIVISION = {
+DIVISION_TEXT = {
     "V_DIV_SCALE": "VCC.u64[laneId] = division_flag(S1.F, S2.F);\nD0.F = division_operand(S0.F, S1.F, S2.F)",
     "V_DIV_FMAS": "D0.F = division_end(S0.F, S1.F, S2.F, VCC.u64[laneId])",
 }
@@ -126,7 +128,7 @@ described = emu.get_pcode
 def text_of(op):
     """Quotients, whose subnormal operands and results the emulator has as infinity and 0. Numbers of 24 bits, which it takes for as many
     as there are. On CDNA v_fma_mix has the name and the text of Vega's v_mad_mix, which rounds twice."""
-    division = DIVISION.get(re.sub(r"_F(32|64).*", "", op.name))
+    division = DIVISION_TEXT.get(re.sub(r"_F(32|64).*", "", op.name))
     if division:
         return division.replace(".F", ".f64" if "F64" in op.name else ".f32")
     text = re.sub(r"\b(S[012])\.([iu])24\b", lambda m: f"{'signed' if m[2] == 'i' else 'unsigned'}24({m[1]}.u32)", described(op))

@@ -8,8 +8,8 @@
  *            and if any, how many run what is left: the grids behind the task, which are empty otherwise. A row goes on where it stood.
  *   limited  it asks behind changes: as many workgroups run pieces as have SHARE pages each, the others end at once
  *
- * Words that workgroups of one grid share are changed by atomic additions, of which the last one of each, which counts it as ended, is
- * ordered behind the others; all else that one leaves is read in the next grid. */
+ * Words that workgroups of one grid share are changed by atomic additions. A workgroup's last addition counts it as ended, with acquire and
+ * release: so the last workgroup to end sees the counts of all. What else a workgroup writes is read in the next grid only. */
 #include "codegen/spirv/tape.h"
 
 enum { SHARE = 8 /* pages of each workgroup, where a task is limited */, ENDED = RT_VULKAN_STOPPED - 1 };

@@ -247,7 +247,8 @@ bool sv_changes_there(gen *g, const ir_op *op); /* whether the task changes what
 void sv_rmw(gen *g, const ir_op *op);
 spv_id sv_combine(gen *g, rg_rmw how, rg_dtype d, spv_id old, spv_id value);
 spv_id sv_atomic_add32(gen *g, spv_id address, spv_id by);
-spv_id sv_arrive(gen *g, spv_id address, spv_id by); /* the same, ordered: what others did before they arrived is seen behind it */
+/* sv_atomic_add32 with acquire and release: an invocation sees all updates that others made before their sv_arrive to that word. */
+spv_id sv_arrive(gen *g, spv_id address, spv_id by);
 const ir_value *sv_value_of(const ir_op *op);
 /* as ir_update_has_order; and so has what cannot be done at once */
 bool sv_has_order(const gen *g, const ir_op *op);

@@ -7,7 +7,7 @@
 
 #include "analysis/order.h"
 
-enum { DEVICE = 1, RELAXED = 0, ACQUIRE_RELEASE = 0x48 /* of memory behind addresses */ };
+enum { DEVICE = 1, RELAXED = 0, ACQUIRE_RELEASE = 0x8 | 0x40 /* of memory that addresses reach */ };
 
 spv_id
 sv_combine(gen *g, rg_rmw how, rg_dtype d, spv_id old, spv_id value)
@@ -32,16 +32,22 @@ need_wide_atomics(gen *g, const ir_op *op)
     g->code.uses |= SPIRV_ATOMIC_INT64;
 }
 
+static spv_id
+add32(gen *g, spv_id address, spv_id by, uint32_t order)
+{
+    return emit(g, SPV_ATOMIC_ADD, g->u32, sv_pointer_to(g, g->u32, address), scope(g), sv_u32(g, order), by);
+}
+
 spv_id
 sv_atomic_add32(gen *g, spv_id address, spv_id by)
 {
-    return emit(g, SPV_ATOMIC_ADD, g->u32, sv_pointer_to(g, g->u32, address), scope(g), sv_u32(g, RELAXED), by);
+    return add32(g, address, by, RELAXED);
 }
 
 spv_id
 sv_arrive(gen *g, spv_id address, spv_id by)
 {
-    return emit(g, SPV_ATOMIC_ADD, g->u32, sv_pointer_to(g, g->u32, address), scope(g), sv_u32(g, ACQUIRE_RELEASE), by);
+    return add32(g, address, by, ACQUIRE_RELEASE);
 }
 
 /* the value that a compare-exchange expects */
