@@ -268,14 +268,11 @@ room_of_pieces(gen *g, LLVMValueRef pieces, LLVMValueRef numbers, bool rows)
     return gen_or_leave(g, gen_runtime_call(g, g->b, "rt_gpu_fixed_room", g->ptr, 3, args));
 }
 
-/* may_order: `ordered` is not the constant 0. A task with an order has no pieces that are run again. */
+/* may_order: `ordered` is not the constant 0. */
 static int32_t
 fixed_flags_of(const gen *g, const ir_op *op, const gen_task *task, bool may_order)
 {
-    int32_t flags = flags_of(g, op) | (is_last(g, op) && !task->nprivate ? RT_GPU_LAST : 0);
-    if (may_order && (flags & RT_GPU_REPEATS))
-        flags = (flags & ~RT_GPU_REPEATS) | RT_GPU_ONCE;
-    return flags | (may_order ? RT_KEEP_ORDERED : 0);
+    return flags_of(g, op) | (is_last(g, op) && !task->nprivate ? RT_GPU_LAST : 0) | (may_order ? RT_KEEP_ORDERED : 0);
 }
 
 static void

@@ -207,12 +207,12 @@ static rg_status
 open_scratch(rt_queue *q, str *error)
 {
     rt_device *d = q->device;
-    uint64_t row = 2 * sizeof(uint64_t) * d->warps;
-    TRY(rt_driver_take(q, RT_GPU_CELLS * row, q->side, &q->partials, error));
-    TRY(rt_driver_take(q, row, q->side, &q->again, error));
-    int code = d->driver.fill8(q->partials, 0, RT_GPU_CELLS * row, q->side);
+    uint64_t each = sizeof(uint64_t) * d->warps, partials = 2 * RT_GPU_CELLS * each, notes = RT_GPU_NOTES * each;
+    TRY(rt_driver_take(q, partials, q->side, &q->partials, error));
+    TRY(rt_driver_take(q, notes, q->side, &q->again, error));
+    int code = d->driver.fill8(q->partials, 0, partials, q->side);
     if (!code)
-        code = d->driver.fill8(q->again, 0, row, q->side);
+        code = d->driver.fill8(q->again, 0, notes, q->side);
     if (!code)
         code = d->driver.stream_wait(q->side);
     return rt_driver_check(d, code, "clear device memory", error);

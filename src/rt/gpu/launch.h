@@ -62,6 +62,9 @@ typedef struct rt_gpu_kept {
     rt_gpu_worker worker[];   /* of each warp */
 } rt_gpu_kept;
 
+/* A warp that finds no page notes two at most, and in each phase behind the first an eighth of the warps may do so once more. */
+enum { RT_GPU_NOTES = 3 };
+
 struct rt_gpu_launch {
     char *pool; /* aligned to a page */
     uint64_t pages;
@@ -70,7 +73,7 @@ struct rt_gpu_launch {
     rt_gpu_report *report; /* memory that the host sees */
     rt_gpu_prints *prints; /* NULL: nothing prints */
     uint64_t *partials;    /* 2 * RT_GPU_CELLS for each warp of the grid */
-    uint64_t *again;       /* 2 for each warp: pieces to be run again */
+    uint64_t *again;       /* RT_GPU_NOTES for each warp: pieces to be run again */
     uint32_t program;
     /* of launches in segments, else NULL, NULL and 0: values of the kernel level; the number of the function that a grid runs */
     rt_gpu_kept *kept;

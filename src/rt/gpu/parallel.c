@@ -15,8 +15,8 @@
  *   fixed        by any of these ways; where a piece begins and ends the number of threads alone says, and not who runs it
  *   cut          a launch in segments: the grid of a phase ends with it, and one warp decides what comes next (segments.c). Where an
  *                ordered task keeps tapes the first warp runs the pieces of all, with the tape of the warp that each belongs to.
- *   ordered      one warp, first piece to last. Kept tapes: each warp its own, when those before have run. (All other warps wait
- *                for that, which their tapes are worth: what recorded them ran side by side.)
+ *   ordered      one warp, first piece to last, none of them twice. Kept tapes: each warp its own, when those before have run. (All
+ *                other warps wait for that, which their tapes are worth: what recorded them ran side by side.)
  */
 #include "rt/gpu/inside.h"
 
@@ -162,6 +162,21 @@ static inline int32_t
 keeps_order(const rt_gpu_task *task, int32_t flags)
 {
     return (flags & RT_KEEP_ORDERED) && task->ordered;
+}
+
+/* what rows_of is told: with an order no piece is in a queue */
+static inline int32_t
+row_flags(const rt_gpu_task *task, int32_t flags)
+{
+    return keeps_order(task, flags) ? flags & ~RT_GPU_BALANCES : flags;
+}
+
+static inline int32_t
+pieces_behind_rows(const rt_gpu_task *task, int32_t warps, int32_t flags)
+{
+    if (!is_balanced(flags) || keeps_order(task, flags))
+        return 0;
+    return task->pieces - rows_of(task->launch, task->pieces, warps, flags);
 }
 
 static inline int32_t
@@ -511,7 +526,7 @@ rt_gpu_next(rt_gpu_thread *thread, rt_gpu_task *task, int32_t flags, int64_t *lo
     if ((uint32_t)piece >= (uint32_t)task->pieces) {
         if (!is_repeated(flags))
             return 0;
-        piece = next_repeated(thread->worker, task->counter, task->pieces, task->ran, warps_of(task, flags), flags);
+        piece = next_repeated(thread->worker, task->counter, task->pieces, task->ran, warps_of(task, flags), row_flags(task, flags));
         task->left = 1; /* the next one is looked for here, too */
         if (piece < 0)
             return 0;
@@ -540,12 +555,6 @@ rt_gpu_next(rt_gpu_thread *thread, rt_gpu_task *task, int32_t flags, int64_t *lo
     return 1;
 }
 
-static inline int32_t
-pieces_behind_rows(const rt_gpu_task *task, int32_t warps, int32_t flags)
-{
-    return task->pieces - rows_of(task->launch, task->pieces, warps, flags);
-}
-
 RT_IN_PLACE int32_t
 rt_gpu_end(rt_gpu_thread *thread, rt_gpu_task *task, int32_t flags, int32_t waits)
 {
@@ -569,9 +578,7 @@ rt_gpu_end(rt_gpu_thread *thread, rt_gpu_task *task, int32_t flags, int32_t wait
         thread->worker->cursor = task->cursor;
         rt_gpu_barrier(thread, 0, RT_SETTLES_TASK);
     } else if (!is_repeated(flags)) {
-        int32_t queued = is_balanced(flags) && !keeps_order(task, flags);
-        rt_gpu_barrier(thread, queued ? pieces_behind_rows(task, warps_of(task, flags), flags) : 0,
-                       RT_SETTLES_PAGES);
+        rt_gpu_barrier(thread, pieces_behind_rows(task, warps_of(task, flags), flags), RT_SETTLES_PAGES);
         rt_gpu_pages_cut(thread->worker);
     }
     return thread->launch->now_fault != 0;
@@ -582,9 +589,9 @@ rt_gpu_end(rt_gpu_thread *thread, rt_gpu_task *task, int32_t flags, int32_t wait
 RT_IN_PLACE int32_t
 rt_gpu_settle(rt_gpu_thread *thread, rt_gpu_task *task, rt_gpu_launch *launch, int64_t n, int32_t flags, int64_t most, int32_t ordered)
 {
-    int32_t keeps = keeps_tapes(flags), queued = is_balanced(flags) && !ordered;
+    int32_t keeps = keeps_tapes(flags);
     cut_into_pieces(thread, task, launch, n, flags, most, ordered);
-    return rt_gpu_settle_task(thread, queued ? pieces_behind_rows(task, task->step, flags) : 0, keeps ? RT_SETTLES_TASK : RT_SETTLES_PAGES);
+    return rt_gpu_settle_task(thread, pieces_behind_rows(task, task->step, flags), keeps ? RT_SETTLES_TASK : RT_SETTLES_PAGES);
 }
 
 /* -- partial results --------------------------------------------------------------------------------------------- */

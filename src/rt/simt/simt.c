@@ -39,7 +39,7 @@ make_rows(rt_simt *simt, uint64_t print_room)
     simt->warps = calloc(warps, sizeof *simt->warps);
     simt->stacks = rt_fiber_stacks(warps * RT_WARP);
     launch->partials = calloc(warps * 2 * RT_GPU_CELLS, sizeof *launch->partials);
-    launch->again = calloc(warps * 2, sizeof *launch->again);
+    launch->again = calloc(warps * RT_GPU_NOTES, sizeof *launch->again);
     launch->prints = calloc(1, sizeof *launch->prints + print_room * sizeof(uint64_t));
     if (launch->prints)
         launch->prints->room = print_room;
