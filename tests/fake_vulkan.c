@@ -87,14 +87,14 @@ static int32_t
 fake_create_instance(const vk_instance_desc *desc, const void *allocator, vk_instance *instance)
 {
     STEP(create_instance);
-    ADD(alive, 1);
+    ADD(instances, 1);
     *instance = (vk_instance)&object;
     return VK_OK;
 }
 static void
 fake_destroy_instance(vk_instance instance, const void *allocator)
 {
-    ADD(alive, -1);
+    ADD(instances, -1);
 }
 static int32_t
 fake_enumerate(vk_instance instance, uint32_t *count, vk_physical *devices)

@@ -20,7 +20,7 @@ typedef struct fake_vulkan {
     int32_t fails_with;
     int32_t lost;       /* every call that can fails with this */
     /* what it has seen */
-    long calls, alive, dispatches, pipelines, unsafe;
+    long calls, instances, alive, dispatches, pipelines, unsafe; /* alive: of all other objects */
     uint64_t taken; /* of memory */
     char failed[64]; /* the symbol of fails_at */
 } fake_vulkan;

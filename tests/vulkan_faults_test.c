@@ -106,6 +106,30 @@ run_scene(long call, int code_, rg_str bytes)
     return reached;
 }
 
+/* An instance that cannot be made is asked for again. One that was made stays, and the driver with it, however often devices are opened. */
+static void
+check_instances(void)
+{
+    for (long call = 1; strcmp(fake->failed, "vkCreateInstance") != 0 && call < 9; call++) {
+        str error = {.in = mem_scratch()};
+        rt_device *device = NULL;
+        *fake = usual;
+        fake->fails_at = call;
+        fake->fails_with = OTHER;
+        CHECK(table->open(0, &device, &error) == RG_DEVICE && fake->instances == 0, "call %ld: %ld instances", call, fake->instances);
+    }
+    *fake = usual;
+    for (int i = 0; i < 3; i++) {
+        str error = {.in = mem_scratch()};
+        rt_device *device = NULL;
+        if (table->open(0, &device, &error))
+            CHECK(false, "%s", error.ptr);
+        else
+            table->close(device);
+        CHECK(fake->instances == 1 && fake->alive == 0, "%ld instances, %ld alive", fake->instances, fake->alive);
+    }
+}
+
 static void
 check_open(rg_status expected, const char *text)
 {
@@ -273,6 +297,7 @@ main(int argc, char **argv)
     setenv("RG_VULKAN_DRIVER", argv[1], 1);
     usual = *fake;
     table = rt_device_find(RG_STR("vulkan"));
+    check_instances();
     check_refusals();
     check_rounding(1);
     check_rounding(0);

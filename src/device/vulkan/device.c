@@ -148,8 +148,6 @@ vk_close(rt_device *d)
         vk_close_queue(d->own);
     if (d->logical && !vk_is_fork(d))
         close_logical(d);
-    if (!vk_is_fork(d))
-        vk_unload(&d->api, d->instance);
     vec_free(&d->queues);
     vec_free(&d->pieces);
     vec_free(&d->garbage);

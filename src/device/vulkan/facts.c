@@ -304,27 +304,11 @@ look_at(const vk_api *api, vk_instance instance, uint32_t ordinal, rt_device_fac
     return RG_OK;
 }
 
-typedef struct glance {
-    vk_api api;
-    vk_instance instance;
-} glance;
-
-static void
-end_glance(void *object)
-{
-    glance *g = object;
-    vk_unload(&g->api, g->instance);
-}
-
 rg_status
 vk_look(uint32_t ordinal, rt_device_facts *out, str *error)
 {
-    glance g;
-    mem_owner owns;
-    TRY(vk_load(&g.api, settings_read().vulkan_driver, &g.instance, error));
-    mem_own(&owns, end_glance, &g);
-    rg_status status = look_at(&g.api, g.instance, ordinal, out, error);
-    mem_disown(&owns);
-    end_glance(&g);
-    return status;
+    vk_api api;
+    vk_instance instance;
+    TRY(vk_load(&api, settings_read().vulkan_driver, &instance, error));
+    return look_at(&api, instance, ordinal, out, error);
 }

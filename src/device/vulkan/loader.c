@@ -1,6 +1,8 @@
 /* Finding Vulkan's loader and its functions. SPDX-License-Identifier: Apache-2.0 */
 #include "device/vulkan/vulkan.h"
 
+#include "device/forks.h"
+
 #include <dlfcn.h>
 
 static const struct {
@@ -70,25 +72,85 @@ make_instance(vk_api *api, vk_instance *instance, str *error)
     return missing ? RG_DEVICE : RG_OK;
 }
 
+/* -- instances ----------------------------------------------------------------------------------------------------- */
+
+/* A process has one for each loader, which stays: where it goes the driver is unloaded, and that of NVIDIA (580.159) cannot be loaded
+ * more than some thirty times. Of another one it is known that it numbers lanes wrong then (Quadrants, pull request 465). */
+typedef struct loaded {
+    struct loaded *next;
+    unsigned forks; /* of the process that has it */
+    vk_api api;
+    vk_instance instance;
+    char path[];
+} loaded;
+static loaded *_Atomic all_loaded;
+
+static const loaded *
+find_loaded(const char *path)
+{
+    const loaded *l = atomic_load(&all_loaded);
+    while (l && (l->forks != rt_forks() || strcmp(l->path, path) != 0))
+        l = l->next;
+    return l;
+}
+
+static void
+unload(void *object)
+{
+    loaded *l = object;
+    if (l->instance && l->api.destroy_instance)
+        l->api.destroy_instance(l->instance, NULL);
+    if (l->api.library)
+        dlclose(l->api.library);
+    mem_free(l);
+}
+
+static rg_status
+load_into(loaded *l, str *error)
+{
+    /* drivers that are unloaded take threads and handlers of theirs along: they stay */
+    l->api.library = dlopen(l->path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    void *symbol = l->api.library ? dlsym(l->api.library, "vkGetInstanceProcAddr") : NULL;
+    if (!symbol) {
+        str_addf(error, "there is no Vulkan: %s is missing (Debian: libvulkan1, and a driver as mesa-vulkan-drivers); "
+                 "device \"cpu\" works without", l->path);
+        return RG_DEVICE;
+    }
+    memcpy(&l->api.symbol, &symbol, sizeof(symbol));
+    return make_instance(&l->api, &l->instance, error);
+}
+
+static rg_status
+load_path(const char *path, const loaded **found, str *error)
+{
+    mem_owner owns;
+    loaded *l = mem_zalloc(sizeof(*l) + strlen(path) + 1);
+    mem_own(&owns, unload, l);
+    l->forks = rt_forks();
+    memcpy(l->path, path, strlen(path) + 1);
+    rg_status status = load_into(l, error);
+    mem_disown(&owns);
+    if (status) {
+        unload(l);
+        return status;
+    }
+    l->next = atomic_load(&all_loaded);
+    while (!atomic_compare_exchange_weak(&all_loaded, &l->next, l))
+        ;
+    *found = l;
+    return RG_OK;
+}
+
 rg_status
 vk_load(vk_api *api, const char *path, vk_instance *instance, str *error)
 {
-    *api = (vk_api){0};
-    *instance = NULL;
-    /* drivers that are unloaded take threads and handlers of theirs along: they stay */
-    api->library = dlopen(path ? path : "libvulkan.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    void *symbol = api->library ? dlsym(api->library, "vkGetInstanceProcAddr") : NULL;
-    if (!symbol) {
-        str_addf(error, "there is no Vulkan: %s is missing (Debian: libvulkan1, and a driver as mesa-vulkan-drivers); "
-                 "device \"cpu\" works without", path ? path : "libvulkan.so.1");
-        vk_unload(api, NULL);
-        return RG_DEVICE;
-    }
-    memcpy(&api->symbol, &symbol, sizeof(symbol));
-    rg_status status = make_instance(api, instance, error);
-    if (status)
-        vk_unload(api, *instance);
-    return status;
+    path = path ? path : "libvulkan.so.1";
+    const loaded *l = find_loaded(path);
+    if (!l)
+        TRY(load_path(path, &l, error));
+    *api = l->api;
+    *instance = l->instance;
+    return RG_OK;
 }
 
 void
@@ -98,14 +160,4 @@ vk_load_device(vk_api *api, vk_logical logical)
     assert(!missing && "all are of Vulkan 1.2");
     (void)missing;
     take_calls(api, 3, NULL, logical);
-}
-
-void
-vk_unload(vk_api *api, vk_instance instance)
-{
-    if (instance && api->destroy_instance)
-        api->destroy_instance(instance, NULL);
-    if (api->library)
-        dlclose(api->library);
-    api->library = NULL;
 }

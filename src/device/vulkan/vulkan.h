@@ -142,10 +142,9 @@ struct rt_program {
 
 /* -- loader.c */
 
-/* The loader at `path`, or libvulkan.so.1. RG_DEVICE: there is none, or too old a one. */
+/* The loader at `path`, or libvulkan.so.1, and an instance of it that stays. RG_DEVICE: there is none, or too old a one. */
 RG_MUST_CHECK rg_status vk_load(vk_api *api, const char *path, vk_instance *instance, str *error);
 void vk_load_device(vk_api *api, vk_logical logical);
-void vk_unload(vk_api *api, vk_instance instance);
 const char *vk_name(int32_t code);
 
 /* -- facts.c */
