@@ -56,7 +56,8 @@ static bool
 is_gpu(rg_str name)
 {
     const rt_device_table *table = rt_device_find(name);
-    return table && table->look != rt_host_look;
+    bool played = table && (strcmp(table->name, "simt") == 0 || strcmp(table->name, "segments") == 0);
+    return table && !played && table->look != rt_host_look;
 }
 
 bool
@@ -75,7 +76,7 @@ bool
 devices_compiles(const char *name)
 {
     const rt_device_table *table = rt_device_find(rg_str_of(name));
-    return table && table->make;
+    return table && table->make && strcmp(table->name, "vulkan") != 0 && strcmp(table->name, "metal") != 0;
 }
 
 static rg_status

@@ -24,7 +24,8 @@ RG_MUST_CHECK rg_status devices_open_two(const devices_desc *desc, rg_queue *que
 bool devices_share_memory(const rg_queue *queue);
 bool devices_wait(const rg_queue *queue);
 const char *devices_name(const rg_queue *queue);
-/* Whether the device of that name runs threads in warps; whether it is a GPU that is really there; whether it compiles; whether it has f64. */
+/* Whether the device of that name runs threads in warps; whether it is a GPU that is really there; whether LLVM makes its code; whether
+ * it has f64. */
 bool devices_has_warps(const char *name);
 bool devices_is_gpu(const char *name);
 bool devices_compiles(const char *name);

@@ -1,6 +1,7 @@
 /* Quotients and roots of f32 are rounded correctly, several in straight code too: they have a fast way there on GPUs.
  * Operands of all kinds, pairs whose quotients come near the middle of two neighbours, and on a GPU, or with the argument
- * `all`, each significand. Functions with such a way are the interpreter's. SPDX-License-Identifier: Apache-2.0 */
+ * `all`, each significand. Functions with such a way are the interpreter's. Where a device takes numbers below the normal range for 0,
+ * as Vulkan allows, what comes of their products, comparisons and functions is not asked for. SPDX-License-Identifier: Apache-2.0 */
 #include "retrograd/retrograd.h"
 
 #include "base/base.h"
@@ -49,7 +50,8 @@ typedef struct setup {
     rg_array *x, *y, *r;
     uint32_t batch, n;
     float *a, *b, *found;
-    uint64_t tried, failed;
+    uint64_t tried, failed, excused;
+    bool flushes; /* the device takes numbers below the normal range for 0 */
 } setup;
 
 static void
@@ -108,6 +110,19 @@ same(float x, float y)
     return (isnan(x) && isnan(y)) || memcmp(&x, &y, sizeof x) == 0;
 }
 
+static bool
+is_small(float v)
+{
+    return v != 0 && fabsf(v) < 0x1p-126f;
+}
+
+/* whether the k-th result compares or multiplies a small number */
+static bool
+uses_small(uint32_t k, float a, float b)
+{
+    return k == 8 ? is_small(a * 0.5f) || is_small(a) : k == 9 && is_small(a - b);
+}
+
 static void
 compare(setup *s, uint32_t i)
 {
@@ -117,9 +132,26 @@ compare(setup *s, uint32_t i)
     for (uint32_t k = 0; k < RESULTS; k++) {
         float found = s->found[(size_t)k * s->batch + i];
         s->tried++;
-        if (!same(found, expected[k]) && s->failed++ < 20)
+        if (s->flushes && uses_small(k, a, b))
+            s->excused++;
+        else if (!same(found, expected[k]) && s->failed++ < 20)
             printf("%s of a = %a, b = %a: %a, expected %a\n", names[k], (double)a, (double)b, (double)found, (double)expected[k]);
     }
+}
+
+/* sees it in half of a small number, a ? a / 2 / b : 0 */
+static void
+look_for_flushes(setup *s)
+{
+    size_t bytes = s->batch * sizeof(float);
+    s->a[0] = 0x1p-120f, s->b[0] = 1;
+    s->a[1] = 0x1p-130f, s->b[1] = 0x1p-20f;
+    must(rg_array_write(s->context, s->x, RG_PRIMAL, s->a, bytes));
+    must(rg_array_write(s->context, s->y, RG_PRIMAL, s->b, bytes));
+    must(rg_launch(s->context, s->args, RG_FORWARD));
+    must(rg_array_read(s->context, s->r, RG_PRIMAL, s->found, RESULTS * bytes));
+    const float *halves = s->found + (size_t)8 * s->batch;
+    s->flushes = halves[0] == 0x1p-121f && halves[1] == 0;
 }
 
 static void
@@ -216,7 +248,7 @@ run_functions(const char *device, const float x[BATCH], float found[FUNCTIONS * 
 }
 
 static uint64_t
-test_functions(const char *device)
+test_functions(const char *device, bool flushes)
 {
     static float x[BATCH], expected[FUNCTIONS * BATCH], found[FUNCTIONS * BATCH];
     uint64_t failed = 0;
@@ -226,7 +258,7 @@ test_functions(const char *device)
     run_functions("interp", x, expected);
     run_functions(device, x, found);
     for (uint32_t i = 0; i < FUNCTIONS * BATCH; i++)
-        if (!same(found[i], expected[i]) && failed++ < 10)
+        if (!(flushes && is_small(x[i % BATCH])) && !same(found[i], expected[i]) && failed++ < 10)
             printf("function %u of %a: %a, expected %a\n", i / BATCH, (double)x[i % BATCH], (double)found[i], (double)expected[i]);
     return failed;
 }
@@ -264,11 +296,14 @@ main(int argc, char **argv)
     bool all = devices_is_gpu(device) || (argc > 1 && strcmp(argv[1], "all") == 0);
     setup s;
     set_up(&s, device, all ? LARGE_BATCH : BATCH);
+    look_for_flushes(&s);
     try_edges(&s);
     try_significands(&s, all ? 0 : random_bits() % 2048, all ? 1 : 2048);
     flush(&s);
     printf("rounded: %llu results on %s, %llu wrong\n", (unsigned long long)s.tried, device, (unsigned long long)s.failed);
-    uint64_t failed = s.failed + test_functions(device);
+    if (s.flushes)
+        printf("numbers below the normal range are 0 there: %llu results were not compared\n", (unsigned long long)s.excused);
+    uint64_t failed = s.failed + test_functions(device, s.flushes);
     tear_down(&s);
     return failed != 0;
 }
