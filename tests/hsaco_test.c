@@ -8,11 +8,10 @@
  * code have to be the same. What takes more of a thread's own memory than the GPU has is refused. */
 #include "codegen/amd/link.h"
 #include "codegen/llvm/ll.h"
-#include "front/c/front_c.h"
+#include "each_kernel.h"
 #include "pipeline/pipeline.h"
 
 #include <elf.h>
-#include <glob.h>
 #include <llvm-c/Disassembler.h>
 #include <llvm-c/Target.h>
 
@@ -30,6 +29,11 @@ typedef struct tally {
     int seen, made, compared, refused, failures;
     double longest;
 } tally;
+
+typedef struct work {
+    const setting *setting;
+    tally *tally;
+} work;
 
 static void
 fail(tally *t, const char *what, const char *why)
@@ -414,8 +418,10 @@ run_gpu(const setting *s, const ir_fn *fn, const char *path, const char *form, c
 }
 
 static void
-run_form(const setting *s, const ir_fn *source, rg_form form, const char *path, tally *t)
+run_form(void *user, const ir_fn *source, rg_form form, const char *path)
 {
+    const setting *s = ((work *)user)->setting;
+    tally *t = ((work *)user)->tally;
     diag_list diags = {0};
     ir_fn *fn;
     int number = t->seen++ - s->first;
@@ -429,51 +435,6 @@ run_form(const setting *s, const ir_fn *source, rg_form form, const char *path, 
             run_gpu(s, fn, path, pipeline_form_name(form), s->gpus[i], t);
     ir_module_free(m);
     diag_free(&diags);
-}
-
-static void
-run_kernel(const setting *s, const char *path, const char *kernel, tally *t)
-{
-    diag_list diags = {0};
-    front_c_source c = {.path = path, .kernel = kernel};
-    pipeline_options options = {.contraction = true};
-    ir_module *m = front_c_compile(&c, &diags);
-    ir_module *source = m ? pipeline_source(ir_fn_find(m, rg_str_of(kernel)), &options, &diags) : NULL;
-    for (int form = 0; source && form < RG_FORM_COUNT; form++)
-        run_form(s, source->first, (rg_form)form, path, t);
-    if (!source)
-        fail(t, path, diags.text.ptr);
-    ir_module_free(source);
-    ir_module_free(m);
-    diag_free(&diags);
-}
-
-static void
-run_file(const setting *s, const char *path, tally *t)
-{
-    diag_list diags = {0};
-    front_c_names names;
-    front_c_source c = {.path = path};
-    if (!front_c_list(&c, &names, &diags))
-        fail(t, path, diags.text.ptr);
-    else
-        for (uint32_t i = 0; i < names.count; i++)
-            run_kernel(s, path, names.names[i], t);
-    diag_free(&diags);
-}
-
-static void
-run_folder(const setting *s, const char *path, tally *t)
-{
-    str pattern = {0};
-    glob_t found;
-    str_addf(&pattern, "%s/*.c", path);
-    if (glob(pattern.ptr, 0, NULL, &found) == 0) {
-        for (size_t i = 0; i < found.gl_pathc; i++)
-            run_file(s, found.gl_pathv[i], t);
-        globfree(&found);
-    }
-    str_free(&pattern);
 }
 
 static void
@@ -544,6 +505,7 @@ main(int argc, char **argv)
 {
     setting s = {.gpus = {"gfx942", "gfx1100"}, .ngpus = 2, .every = 1};
     tally t = {0};
+    each_kernel each = {.run = run_form, .user = &(work){&s, &t}};
     LLVMInitializeAllDisassemblers();
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i], *value = i + 1 < argc ? argv[i + 1] : "";
@@ -563,11 +525,10 @@ main(int argc, char **argv)
             s.lld = value, i++;
         else if (strcmp(word, "--times") == 0)
             s.times = true;
-        else if (str_ends(rg_str_of(word), ".c"))
-            run_file(&s, word, &t);
         else
-            run_folder(&s, word, &t);
+            each_kernel_of(&each, word);
     }
+    t.failures += each.failures;
     if (given.len)
         check_damaged(&t);
     if (!s.lld)

@@ -7,11 +7,10 @@
  * which may find it wrong; its registers and spills go to the output with --times, as do milliseconds. --wants: gradients
  * in the files behind it have this text in them. */
 #include "codegen/llvm/ll.h"
-#include "front/c/front_c.h"
+#include "each_kernel.h"
 #include "pipeline/pipeline.h"
 #include "ptx_loops.h"
 
-#include <glob.h>
 
 typedef struct setting {
     const char *ptxas, *arch, *keep;
@@ -25,6 +24,11 @@ typedef struct tally {
     int texts, assembled, failures;
     double longest;
 } tally;
+
+typedef struct work {
+    const setting *setting;
+    tally *tally;
+} work;
 
 static void
 fail(tally *t, const char *what, const char *why)
@@ -155,8 +159,10 @@ keep(const setting *s, const char *what, const str *text)
 }
 
 static void
-run_form(const setting *s, const ir_fn *source, rg_form form, const char *path, tally *t)
+run_form(void *user, const ir_fn *source, rg_form form, const char *path)
 {
+    const setting *s = ((work *)user)->setting;
+    tally *t = ((work *)user)->tally;
     str what = {0}, text = {0};
     diag_list diags = {0};
     ll_gpu_info info;
@@ -194,60 +200,14 @@ run_form(const setting *s, const ir_fn *source, rg_form form, const char *path, 
     str_free(&what);
 }
 
-static void
-run_kernel(const setting *s, const char *path, const char *kernel, tally *t)
-{
-    diag_list diags = {0};
-    front_c_source c = {.path = path, .kernel = kernel};
-    pipeline_options options = {.contraction = true};
-    ir_module *m = front_c_compile(&c, &diags);
-    ir_module *source = m ? pipeline_source(ir_fn_find(m, rg_str_of(kernel)), &options, &diags) : NULL;
-    for (int form = 0; source && form < RG_FORM_COUNT; form++)
-        run_form(s, source->first, (rg_form)form, path, t);
-    if (!source)
-        fail(t, path, diags.text.ptr);
-    ir_module_free(source);
-    ir_module_free(m);
-    diag_free(&diags);
-}
-
-static void
-run_file(const setting *s, const char *path, tally *t)
-{
-    diag_list diags = {0};
-    front_c_names names;
-    front_c_source c = {.path = path};
-    if (!front_c_list(&c, &names, &diags)) {
-        fail(t, path, diags.text.ptr);
-    } else {
-        for (uint32_t i = 0; i < names.count; i++)
-            run_kernel(s, path, names.names[i], t);
-    }
-    diag_free(&diags);
-}
-
-static void
-run_folder(const setting *s, const char *path, tally *t)
-{
-    str pattern = {0};
-    glob_t found;
-    str_addf(&pattern, "%s/*.c", path);
-    if (glob(pattern.ptr, 0, NULL, &found) == 0) {
-        for (size_t i = 0; i < found.gl_pathc; i++)
-            run_file(s, found.gl_pathv[i], t);
-        globfree(&found);
-    }
-    str_free(&pattern);
-}
-
 int
 main(int argc, char **argv)
 {
     setting s = {.arch = "sm_90", .every = 1};
     tally t = {0};
+    each_kernel each = {.run = run_form, .user = &(work){&s, &t}};
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i], *value = i + 1 < argc ? argv[i + 1] : "";
-        size_t n = strlen(word);
         if (strcmp(word, "--times") == 0)
             s.times = true;
         else if (strcmp(word, "--fast-math") == 0)
@@ -266,11 +226,10 @@ main(int argc, char **argv)
             s.every = atoi(value), i++;
         else if (strcmp(word, "--wants") == 0 && s.nwants < countof(s.wants))
             s.wants[s.nwants++] = value, i++;
-        else if (n > 2 && strcmp(word + n - 2, ".c") == 0)
-            run_file(&s, word, &t);
         else
-            run_folder(&s, word, &t);
+            each_kernel_of(&each, word);
     }
+    t.failures += each.failures;
     if (!s.ptxas)
         printf("left out: the assembler's word (ptxas is missing)\n");
     printf("%d texts of PTX, %d assembled, %d failures; LLVM took at most %.0f ms\n", t.texts, t.assembled, t.failures, t.longest);

@@ -8,10 +8,9 @@
  * which the command takes (tests/metal/cross).
  * What is refused is counted, by its reason; more than --refused are a failure. */
 #include "codegen/spirv/spirv.h"
-#include "front/c/front_c.h"
+#include "each_kernel.h"
 #include "pipeline/pipeline.h"
 
-#include <glob.h>
 #include <unistd.h>
 
 typedef struct setting {
@@ -45,6 +44,11 @@ static const struct {
     {"what MoltenVK has", MOLTEN, true},
     {"that and subgroups, rounded right", MOLTEN | SPIRV_SUBGROUPS | SPIRV_EXACT32 | SPIRV_FUSED32, true},
 };
+
+typedef struct work {
+    const setting *setting;
+    tally *tally;
+} work;
 
 static void
 fail(tally *t, const char *what, const char *why)
@@ -151,10 +155,13 @@ run_device(const setting *s, const ir_fn *fn, const char *form, uint32_t device,
 }
 
 static void
-run_form(const setting *s, const ir_fn *source, rg_form form, tally *t)
+run_form(void *user, const ir_fn *source, rg_form form, const char *path)
 {
+    const setting *s = ((work *)user)->setting;
+    tally *t = ((work *)user)->tally;
     diag_list diags = {0};
     ir_fn *fn;
+    (void)path;
     pipeline_options options = {.form = form, .contraction = true, .stage = IR_STAGE_SEGMENTS, .target = &target_segments};
     ir_module *m = pipeline_run(source, &options, &diags, &fn);
     for (uint32_t i = 0; m && i < countof(devices); i++)
@@ -164,60 +171,14 @@ run_form(const setting *s, const ir_fn *source, rg_form form, tally *t)
     diag_free(&diags);
 }
 
-static void
-run_kernel(const setting *s, const char *path, const char *kernel, tally *t)
-{
-    diag_list diags = {0};
-    front_c_source c = {.path = path, .kernel = kernel};
-    pipeline_options options = {.contraction = true};
-    ir_module *m = front_c_compile(&c, &diags);
-    ir_module *source = m ? pipeline_source(ir_fn_find(m, rg_str_of(kernel)), &options, &diags) : NULL;
-    for (int form = 0; source && form < RG_FORM_COUNT; form++)
-        run_form(s, source->first, (rg_form)form, t);
-    if (!source)
-        fail(t, path, diags.text.ptr);
-    ir_module_free(source);
-    ir_module_free(m);
-    diag_free(&diags);
-}
-
-static void
-run_file(const setting *s, const char *path, tally *t)
-{
-    diag_list diags = {0};
-    front_c_names names;
-    front_c_source c = {.path = path};
-    if (!front_c_list(&c, &names, &diags)) {
-        fail(t, path, diags.text.ptr);
-    } else {
-        for (uint32_t i = 0; i < names.count; i++)
-            run_kernel(s, path, names.names[i], t);
-    }
-    diag_free(&diags);
-}
-
-static void
-run_folder(const setting *s, const char *path, tally *t)
-{
-    str pattern = {0};
-    glob_t found;
-    str_addf(&pattern, "%s/*.c", path);
-    if (glob(pattern.ptr, 0, NULL, &found) == 0) {
-        for (size_t i = 0; i < found.gl_pathc; i++)
-            run_file(s, found.gl_pathv[i], t);
-        globfree(&found);
-    }
-    str_free(&pattern);
-}
-
 int
 main(int argc, char **argv)
 {
     setting s = {.every = 1};
     tally t = {0};
+    each_kernel each = {.run = run_form, .user = &(work){&s, &t}};
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i], *value = i + 1 < argc ? argv[i + 1] : "";
-        size_t n = strlen(word);
         if (strcmp(word, "--val") == 0)
             s.val = value, i++;
         else if (strcmp(word, "--cross") == 0)
@@ -232,11 +193,10 @@ main(int argc, char **argv)
             s.refused = atoi(value), i++;
         else if (strcmp(word, "--deterministic") == 0)
             s.fixed = true;
-        else if (n > 2 && strcmp(word + n - 2, ".c") == 0)
-            run_file(&s, word, &t);
         else
-            run_folder(&s, word, &t);
+            each_kernel_of(&each, word);
     }
+    t.failures += each.failures;
     if (!s.val && !s.cross)
         printf("left out: the validator's word (spirv-val is missing)\n");
     for (size_t i = 0; i < countof(t.reasons) && t.reasons[i].n; i++)

@@ -4,18 +4,16 @@
  * whose pointers to different address spaces are different types. What Metal lacks is refused, by a message that names it. Every
  * second form does without SIMD-group functions. */
 #include "codegen/metal/msl.h"
-#include "front/c/front_c.h"
+#include "each_kernel.h"
 #include "metal/compile.h"
 #include "pipeline/pipeline.h"
-
-#include <glob.h>
 
 enum { TEXT = 1 << 20 }; /* of one compilation, about */
 /* Features without these: memory of threadgroups is used instead, and exchanges of words. */
 enum { MSL_PLAIN = MSL_FEATURES & ~(SPIRV_SUBGROUPS | SPIRV_STORAGE8 | SPIRV_STORAGE16 | SPIRV_ATOMIC_ADD32) };
 
 typedef struct tally {
-    int every, kernels, printed, refused, compilations, failures;
+    int printed, refused, compilations, failures;
     size_t bytes;
     str text;
 } tally;
@@ -62,11 +60,13 @@ print_fn(const ir_fn *fn, spirv_features features, str *text, diag_list *diags)
 }
 
 static void
-run_form(const ir_fn *source, rg_form form, tally *t)
+run_form(void *user, const ir_fn *source, rg_form form, const char *path)
 {
+    tally *t = user;
     str text = {0};
     diag_list diags = {0};
     ir_fn *fn;
+    (void)path;
     pipeline_options options = {.form = form, .contraction = true, .stage = IR_STAGE_SEGMENTS, .target = &target_segments};
     ir_module *m = pipeline_run(source, &options, &diags, &fn);
     rg_status status = m ? print_fn(fn, form % 2 ? MSL_PLAIN : MSL_FEATURES | SPIRV_FUSED32, &text, &diags) : RG_OK;
@@ -84,67 +84,19 @@ run_form(const ir_fn *source, rg_form form, tally *t)
     str_free(&text);
 }
 
-static void
-run_kernel(const char *path, const char *kernel, tally *t)
-{
-    diag_list diags = {0};
-    front_c_source c = {.path = path, .kernel = kernel};
-    pipeline_options options = {.contraction = true};
-    if (t->kernels++ % t->every)
-        return;
-    ir_module *m = front_c_compile(&c, &diags);
-    ir_module *source = m ? pipeline_source(ir_fn_find(m, rg_str_of(kernel)), &options, &diags) : NULL;
-    for (int form = 0; source && form < RG_FORM_COUNT; form++)
-        run_form(source->first, (rg_form)form, t);
-    if (!source)
-        fail(t, path, diags.text.ptr);
-    ir_module_free(source);
-    ir_module_free(m);
-    diag_free(&diags);
-}
-
-static void
-run_file(const char *path, tally *t)
-{
-    diag_list diags = {0};
-    front_c_names names;
-    front_c_source c = {.path = path};
-    if (!front_c_list(&c, &names, &diags))
-        fail(t, path, diags.text.ptr);
-    else
-        for (uint32_t i = 0; i < names.count; i++)
-            run_kernel(path, names.names[i], t);
-    diag_free(&diags);
-}
-
-static void
-run_folder(const char *path, tally *t)
-{
-    str pattern = {0};
-    glob_t found;
-    str_addf(&pattern, "%s/*.c", path);
-    if (glob(pattern.ptr, 0, NULL, &found) == 0) {
-        for (size_t i = 0; i < found.gl_pathc; i++)
-            run_file(found.gl_pathv[i], t);
-        globfree(&found);
-    }
-    str_free(&pattern);
-}
-
 int
 main(int argc, char **argv)
 {
-    tally t = {.every = 1};
+    tally t = {0};
+    each_kernel each = {.run = run_form, .user = &t};
     for (int i = 1; i < argc; i++) {
-        size_t n = strlen(argv[i]);
         if (strcmp(argv[i], "--every") == 0 && i + 1 < argc)
-            t.every = atoi(argv[++i]);
-        else if (n > 2 && strcmp(argv[i] + n - 2, ".c") == 0)
-            run_file(argv[i], &t);
+            each.every = atoi(argv[++i]);
         else
-            run_folder(argv[i], &t);
+            each_kernel_of(&each, argv[i]);
     }
     compile_texts(&t);
+    t.failures += each.failures;
     printf("%d texts of %zu bytes in %d compilations, %d refused, %d failures\n",
            t.printed, t.bytes, t.compilations, t.refused, t.failures);
     return t.failures != 0 || !t.printed;
