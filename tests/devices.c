@@ -73,7 +73,7 @@ devices_has_doubles(const char *name)
 }
 
 bool
-devices_compiles(const char *name)
+devices_uses_llvm(const char *name)
 {
     const rt_device_table *table = rt_device_find(rg_str_of(name));
     return table && table->make && strcmp(table->name, "vulkan") != 0 && strcmp(table->name, "metal") != 0;

@@ -28,7 +28,7 @@ const char *devices_name(const rg_queue *queue);
  * it has f64. */
 bool devices_has_warps(const char *name);
 bool devices_is_gpu(const char *name);
-bool devices_compiles(const char *name);
+bool devices_uses_llvm(const char *name);
 bool devices_has_doubles(const char *name);
 /* An array that holds a copy of `data` (dense), or on devices that share the host's memory `data` itself. */
 RG_MUST_CHECK rg_status devices_array(rg_queue *queue, const rg_array_desc *desc, rg_array **array);

@@ -11,7 +11,6 @@
 #include "pipeline/pipeline.h"
 #include "ptx_loops.h"
 
-
 typedef struct setting {
     const char *ptxas, *arch, *keep;
     int every;

@@ -317,7 +317,7 @@ test_refused_launch(const place *p)
 static void
 test_uncompiled_launch(const place *p)
 {
-    if (!devices_compiles(check_on))
+    if (!devices_uses_llvm(check_on))
         return;
     rg_array *x = make(p, "x", true, N), *w = make(p, "w", true, N);
     rg_module_desc apart = RG_DESC(rg_module_desc, .compile_process = true, .deterministic = true); /* nobody has its code */

@@ -74,8 +74,9 @@ make_instance(vk_api *api, vk_instance *instance, str *error)
 
 /* -- instances ----------------------------------------------------------------------------------------------------- */
 
-/* A process has one for each loader, which stays: where it goes the driver is unloaded, and that of NVIDIA (580.159) cannot be loaded
- * more than some thirty times. Of another one it is known that it numbers lanes wrong then (Quadrants, pull request 465). */
+/* A process has one for each loader, which stays, so the list of them is global: where an instance is destroyed the driver is unloaded.
+ * NVIDIA's (580.159) was not found any more after some thirty loads; others saw its lanes numbered wrong after eleven (Quadrants, pull
+ * request 465). */
 typedef struct loaded {
     struct loaded *next;
     unsigned forks; /* of the process that has it */
@@ -120,6 +121,22 @@ load_into(loaded *l, str *error)
     return make_instance(&l->api, &l->instance, error);
 }
 
+/* The list has one of each path: that of another thread, if it came first. */
+static const loaded *
+publish(loaded *l)
+{
+    const loaded *other;
+    l->next = atomic_load(&all_loaded);
+    do {
+        other = find_loaded(l->path);
+        if (other) {
+            unload(l);
+            return other;
+        }
+    } while (!atomic_compare_exchange_weak(&all_loaded, &l->next, l));
+    return l;
+}
+
 static rg_status
 load_path(const char *path, const loaded **found, str *error)
 {
@@ -134,10 +151,7 @@ load_path(const char *path, const loaded **found, str *error)
         unload(l);
         return status;
     }
-    l->next = atomic_load(&all_loaded);
-    while (!atomic_compare_exchange_weak(&all_loaded, &l->next, l))
-        ;
-    *found = l;
+    *found = publish(l);
     return RG_OK;
 }
 
@@ -145,6 +159,8 @@ rg_status
 vk_load(vk_api *api, const char *path, vk_instance *instance, str *error)
 {
     path = path ? path : "libvulkan.so.1";
+    *api = (vk_api){0};
+    *instance = NULL;
     const loaded *l = find_loaded(path);
     if (!l)
         TRY(load_path(path, &l, error));

@@ -138,8 +138,8 @@ void rt_gpu_private_add(rt_gpu_thread *thread, int64_t first, int64_t n, void *a
 /* Where bits may depend neither on when warps run nor on how many there are: instead of rt_gpu_begin, with RT_KEEP_FIXED among
  * the flags (rt/abi.h), and with RT_KEEP_ORDERED if `ordered` may be set. The loop is cut into pieces by n alone: most at most,
  * which follows from how many cells for sums a row has. What is kept of sums is kept by piece, and added up in a tree that
- * follows from the number of pieces. One warp runs tasks that are ordered, but where tapes are kept each warp runs its own pieces, when it
- * is their turn. */
+ * follows from the number of pieces. One warp runs tasks that are ordered, but where tapes are kept each warp runs its own pieces, when
+ * their turn comes. */
 enum {
     RT_GPU_FIXED_PIECES = 1 << 15, /* at most; */
     RT_GPU_FIXED_ROWS = 1 << 11,   /* of tasks with rows of cells, or whose tapes are kept */

@@ -62,7 +62,8 @@ typedef struct rt_gpu_kept {
     rt_gpu_worker worker[];   /* of each warp */
 } rt_gpu_kept;
 
-/* A warp that finds no page notes two at most, and in each phase behind the first an eighth of the warps may do so once more. */
+/* A warp that finds no page notes two pieces at most, and stops. Each later phase has an eighth of the warps of the one before:
+ * 2 (1 + 1/8 + 1/64 + ...) < 3. */
 enum { RT_GPU_NOTES = 3 };
 
 struct rt_gpu_launch {

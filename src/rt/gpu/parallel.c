@@ -164,7 +164,7 @@ keeps_order(const rt_gpu_task *task, int32_t flags)
     return (flags & RT_KEEP_ORDERED) && task->ordered;
 }
 
-/* what rows_of is told: with an order no piece is in a queue */
+/* the flags for rows_of: a task with an order has no queues */
 static inline int32_t
 row_flags(const rt_gpu_task *task, int32_t flags)
 {
