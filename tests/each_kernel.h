@@ -5,7 +5,7 @@
 #include "pipeline/pipeline.h"
 
 typedef struct each_kernel {
-    void (*run)(void *user, const ir_fn *source, rg_form form, const char *path); /* source: at IR_STAGE_SOURCE; path: its file */
+    void (*run)(void *user, const ir_fn *source, rg_form form, const char *path); /* source: from pipeline_source; path: its file */
     void *user;
     int every; /* one kernel of so many; 0: all */
     int kernels, failures; /* that were found; what the front end refuses, which is printed */

@@ -26,14 +26,10 @@ typedef struct setting {
 } setting;
 
 typedef struct tally {
+    const setting *setting;
     int seen, made, compared, refused, failures;
     double longest;
 } tally;
-
-typedef struct work {
-    const setting *setting;
-    tally *tally;
-} work;
 
 static void
 fail(tally *t, const char *what, const char *why)
@@ -420,8 +416,8 @@ run_gpu(const setting *s, const ir_fn *fn, const char *path, const char *form, c
 static void
 run_form(void *user, const ir_fn *source, rg_form form, const char *path)
 {
-    const setting *s = ((work *)user)->setting;
-    tally *t = ((work *)user)->tally;
+    tally *t = user;
+    const setting *s = t->setting;
     diag_list diags = {0};
     ir_fn *fn;
     int number = t->seen++ - s->first;
@@ -504,8 +500,8 @@ int
 main(int argc, char **argv)
 {
     setting s = {.gpus = {"gfx942", "gfx1100"}, .ngpus = 2, .every = 1};
-    tally t = {0};
-    each_kernel each = {.run = run_form, .user = &(work){&s, &t}};
+    tally t = {.setting = &s};
+    each_kernel each = {.run = run_form, .user = &t};
     LLVMInitializeAllDisassemblers();
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i], *value = i + 1 < argc ? argv[i + 1] : "";

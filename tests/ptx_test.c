@@ -20,14 +20,10 @@ typedef struct setting {
 } setting;
 
 typedef struct tally {
+    const setting *setting;
     int texts, assembled, failures;
     double longest;
 } tally;
-
-typedef struct work {
-    const setting *setting;
-    tally *tally;
-} work;
 
 static void
 fail(tally *t, const char *what, const char *why)
@@ -160,8 +156,8 @@ keep(const setting *s, const char *what, const str *text)
 static void
 run_form(void *user, const ir_fn *source, rg_form form, const char *path)
 {
-    const setting *s = ((work *)user)->setting;
-    tally *t = ((work *)user)->tally;
+    tally *t = user;
+    const setting *s = t->setting;
     str what = {0}, text = {0};
     diag_list diags = {0};
     ll_gpu_info info;
@@ -203,8 +199,8 @@ int
 main(int argc, char **argv)
 {
     setting s = {.arch = "sm_90", .every = 1};
-    tally t = {0};
-    each_kernel each = {.run = run_form, .user = &(work){&s, &t}};
+    tally t = {.setting = &s};
+    each_kernel each = {.run = run_form, .user = &t};
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i], *value = i + 1 < argc ? argv[i + 1] : "";
         if (strcmp(word, "--times") == 0)

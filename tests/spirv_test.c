@@ -20,6 +20,7 @@ typedef struct setting {
 } setting;
 
 typedef struct tally {
+    const setting *setting;
     int modules, seen, refused, failures; /* seen: by the tool */
     size_t words, entries;
     struct {
@@ -44,11 +45,6 @@ static const struct {
     {"what MoltenVK has", MOLTEN, true},
     {"that and subgroups, rounded right", MOLTEN | SPIRV_SUBGROUPS | SPIRV_EXACT32 | SPIRV_FUSED32, true},
 };
-
-typedef struct work {
-    const setting *setting;
-    tally *tally;
-} work;
 
 static void
 fail(tally *t, const char *what, const char *why)
@@ -157,8 +153,8 @@ run_device(const setting *s, const ir_fn *fn, const char *form, uint32_t device,
 static void
 run_form(void *user, const ir_fn *source, rg_form form, const char *path)
 {
-    const setting *s = ((work *)user)->setting;
-    tally *t = ((work *)user)->tally;
+    tally *t = user;
+    const setting *s = t->setting;
     diag_list diags = {0};
     ir_fn *fn;
     (void)path;
@@ -175,8 +171,8 @@ int
 main(int argc, char **argv)
 {
     setting s = {.every = 1};
-    tally t = {0};
-    each_kernel each = {.run = run_form, .user = &(work){&s, &t}};
+    tally t = {.setting = &s};
+    each_kernel each = {.run = run_form, .user = &t};
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i], *value = i + 1 < argc ? argv[i + 1] : "";
         if (strcmp(word, "--val") == 0)

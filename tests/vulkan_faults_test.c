@@ -1,5 +1,5 @@
-/* Device "vulkan" where the driver fails, at each of its calls in turn: nothing may stay behind, and whoever asked is told. And drivers
- * that lack something. SPDX-License-Identifier: Apache-2.0
+/* Device "vulkan" where the driver fails, at each of its calls in turn: nothing but the instance may stay behind, and whoever asked is
+ * told. And drivers that lack something. SPDX-License-Identifier: Apache-2.0
  *
  *   vulkan_faults_test DRIVER     that of fake_vulkan.c */
 #include "check.h"
@@ -7,7 +7,12 @@
 #include "faults.h"
 #include "spirv_by_hand.h"
 
+#include <retrograd/retrograd.h>
+
 #include <dlfcn.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 enum { ELEMENTS = 64 * RT_WARP, NO_MEMORY = -2, LOST = -4, OTHER = -13 };
@@ -122,6 +127,36 @@ fail_instance(long call, int code_, rg_status expected)
     return makes;
 }
 
+static atomic_int there;
+enum { OPENERS = 8 };
+
+static void *
+open_once(void *good)
+{
+    rg_device *device = NULL;
+    atomic_fetch_add(&there, 1);
+    while (atomic_load(&there) < OPENERS)
+        sched_yield();
+    *(bool *)good = rg_device_open(&RG_DESC(rg_device_desc, .name = RG_STR("vulkan")), &device) == RG_OK;
+    rg_device_destroy(device);
+    return NULL;
+}
+
+/* Each thread may be the first. */
+static void
+open_side_by_side(void)
+{
+    pthread_t threads[OPENERS];
+    bool good[OPENERS] = {0};
+    for (int i = 0; i < OPENERS; i++)
+        pthread_create(&threads[i], NULL, open_once, &good[i]);
+    for (int i = 0; i < OPENERS; i++) {
+        pthread_join(threads[i], NULL);
+        CHECK(good[i], "thread %d", i);
+    }
+    CHECK(fake->instances == 1, "%ld instances", fake->instances);
+}
+
 /* An instance that could not be made is made at the next open. One that was made stays, and the driver with it, however often devices are
  * opened. */
 static void
@@ -134,6 +169,7 @@ check_instances(void)
     CHECK(fail_instance(call, NO_HOST_MEMORY, RG_OUT_OF_MEMORY), "call %ld", call);
     CHECK(fail_instance(call, LOST, RG_DEVICE), "call %ld", call);
     *fake = usual;
+    open_side_by_side();
     for (int i = 0; i < 3; i++) {
         str error = {.in = mem_scratch()};
         rt_device *device = NULL;

@@ -63,8 +63,9 @@ open_layout(rt_device *d, str *error)
 static rg_status
 open_logical(rt_device *d, uint32_t ordinal, str *error)
 {
-    TRY(vk_load(&d->api, d->settings.vulkan_driver, &d->instance, error));
-    TRY(vk_find(&d->api, d->instance, ordinal, &d->physical, error));
+    vk_instance instance;
+    TRY(vk_load(&d->api, d->settings.vulkan_driver, &instance, error));
+    TRY(vk_find(&d->api, instance, ordinal, &d->physical, error));
     vk_facts_read(&d->api, d->physical, &d->facts);
     TRY(vk_facts_need(&d->facts, error));
     if (d->settings.vulkan_allocation && d->settings.vulkan_allocation < d->facts.allocation)

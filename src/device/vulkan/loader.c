@@ -74,9 +74,8 @@ make_instance(vk_api *api, vk_instance *instance, str *error)
 
 /* -- instances ----------------------------------------------------------------------------------------------------- */
 
-/* A process has one for each loader, which stays, so the list of them is global: where an instance is destroyed the driver is unloaded.
- * NVIDIA's (580.159) was not found any more after some thirty loads; others saw its lanes numbered wrong after eleven (Quadrants, pull
- * request 465). */
+/* A process has one instance for each loader. It stays, so the list is global: vkDestroyInstance unloads the driver. NVIDIA's (580.159) was
+ * not found any more after some thirty loads, and Quadrants saw it number lanes wrongly after eleven (pull request 465). */
 typedef struct loaded {
     struct loaded *next;
     unsigned forks; /* of the process that has it */

@@ -71,7 +71,6 @@ typedef struct vk_garbage {
 
 struct rt_device {
     vk_api api;
-    vk_instance instance;
     vk_physical physical;
     vk_logical logical;
     vk_facts facts;
@@ -142,7 +141,8 @@ struct rt_program {
 
 /* -- loader.c */
 
-/* The loader at `path`, or libvulkan.so.1, and an instance of it that stays. RG_DEVICE: there is none, or too old a one. */
+/* The loader at `path` (NULL: libvulkan.so.1), and the process's instance of it, which stays. RG_DEVICE: there is none, or too old a
+ * one. */
 RG_MUST_CHECK rg_status vk_load(vk_api *api, const char *path, vk_instance *instance, str *error);
 void vk_load_device(vk_api *api, vk_logical logical);
 const char *vk_name(int32_t code);
